@@ -231,7 +231,7 @@ class CodedViews(Engine):
             if plan is None or plan.dichotomies.width == 0:
                 self.inner.learn(part)
             else:
-                for view in self.inner.busy:
+                for view in self.inner.active_views:
                     view.odds_then_update(plan.dichotomies, part, scores)
                 self.inner.learned(part)
             if plan is not None:

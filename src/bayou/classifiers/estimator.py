@@ -1,4 +1,4 @@
-"""The estimator: a classifier as users meet it."""
+"""The base class of all classifiers: scikit-learn's and River's methods, merging and inspection."""
 
 from bayou.classifiers.algebra import Algebra
 from bayou.classifiers.inspectable import Inspectable
@@ -15,16 +15,18 @@ class Estimator(SklearnDialect, RiverDialect, Algebra, Inspectable):
     """
 
     def __dir__(self) -> list[str]:
-        """What users need: verbs, parameters and fitted attributes, without what other parts of the library call.
+        """Public methods, parameters and fitted attributes, without names that only other parts of the library use.
 
-        A class that says what it offers (`_offers`) shows that much of its own names; of any other, all its public
-        methods and properties are shown, unless they only fill in what a class before it does not offer.
+        A class with `_offers` shows those of its names; any other class shows all its public methods and properties,
+        except those it overrides, which are shown only if the overridden class offers them.
         """
-        shown, met = set(self.parameter_names()), set(Parameterised.__dict__)
+        shown, inherited = set(self.parameter_names()), set(Parameterised.__dict__)
         for cls in reversed(type(self).__mro__):
-            new = {name for name, value in vars(cls).items() if name not in met and not _is_plain(value)}
+            new = {
+                name for name, value in vars(cls).items() if name not in inherited and not _is_plain(value)
+            }
             shown |= set(vars(cls).get("_offers", new))
-            met |= set(vars(cls))
+            inherited |= set(vars(cls))
         shown |= {name for name in vars(self) if name.endswith("_")}
         return sorted({"get_params", "set_params"} | {name for name in shown if not name.startswith("_")})
 

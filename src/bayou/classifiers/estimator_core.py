@@ -29,17 +29,17 @@ from bayou.protocols import Arrays
 from bayou.schema import Declared, Growth, Label, Schema
 from bayou.views.view import AnyView
 
-_FIRST = Lock()
-# what beginning anew sets: the state, and the columns that scikit-learn's dialect has met
-_BEGUN = ("_encoder", "_engine", "_position", "n_features_in_", "feature_names_in_")
-Answer = TypeVar("Answer")
+_FIRST_LOCK = Lock()
+# attributes that `begin` sets: the state, and the columns seen by scikit-learn's methods
+_SET_BY_BEGIN = ("_encoder", "_engine", "_position", "n_features_in_", "feature_names_in_")
+Result = TypeVar("Result")
 
 
 class EstimatorCore(Parameterised):
-    """Encodes what users hold into blocks, lets the schema grow, and has one engine, which learns and predicts blocks.
+    """Encodes tables and records into blocks, lets the schema grow, and has an engine, which learns and predicts them.
 
-    Records learned one at a time wait in an array of the encoder's that nobody can notice: bits never depend on how
-    rows are cut into blocks, and whoever looks at the model has them learned first (`flush`).
+    Records learned one at a time are pending in an array of the encoder, which has no visible effect: bits never depend
+    on how rows are cut into blocks, and every access to the model learns them first (`flush`).
     """
 
     _offers: ClassVar[tuple[str, ...]] = (
@@ -49,16 +49,16 @@ class EstimatorCore(Parameterised):
     _encoder: Encoder | None = None
     _engine: Engine
     _position = 0
-    _sync: Sync = None  # type: ignore[assignment] # made by `_changing`, so there wherever something is learned
+    _sync: Sync = None  # type: ignore[assignment] # set by `_changing`, so there wherever something is learned
 
-    # -- what a subclass gives --
+    # -- what a subclass defines --
 
     def views(self) -> Mapping[str, AnyView]:
-        """The summaries and how they are read: all a new classifier has to give."""
+        """The views of the classifier by name: summaries and how they are read. A new classifier defines this alone."""
         raise NotImplementedError
 
     def build_engine(self) -> Engine:
-        """An engine as the parameters want it, which has learned nothing."""
+        """An engine with the parameters of the classifier that has learned nothing."""
         return Views(self.views())
 
     def declared(self) -> Declared:
@@ -68,7 +68,7 @@ class EstimatorCore(Parameterised):
     # -- state --
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy of everything: whoever pickles or copies it sees one state, while other threads learn on."""
+        """A deep copy of the attributes, taken under the lock, so that it is consistent while threads learn."""
         if not self.started:
             return self.__dict__.copy()
         with self._changing():
@@ -83,7 +83,7 @@ class EstimatorCore(Parameterised):
         return twin
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take a pickled state; arrays that came back read-only (from a memory map) are made our own."""
+        """Take a pickled state; read-only arrays (of a memory map) are copied."""
         self.__dict__.update(state)
         if self.started:
             arrays = self.arrays()
@@ -97,7 +97,7 @@ class EstimatorCore(Parameterised):
 
     @property
     def engine(self) -> Engine:
-        """What learns and predicts, with every record learned that was given to `learn_one`."""
+        """The engine, after it has learned all pending records of `learn_one`."""
         self._require()
         self.flush()
         return self._engine
@@ -109,17 +109,16 @@ class EstimatorCore(Parameterised):
 
     @property
     def depends_on_order(self) -> bool:
-        """Whether another order of the rows teaches something else, by more than rounding and bounded errors.
+        """Whether rows in another order give another model, by more than rounding and bounded errors.
 
-        It does where a classifier learns from its own predictions, cuts its columns by the first rows, forgets, or is
-        a tree, or is made of such. `fit`, `holdout` and
-        `cross_validate` then present the rows of a table in a hashed order: that of a table means
-        nothing, and one sorted by class is ordinary.
+        They do where a classifier learns from its own predictions, cuts its columns by the first rows, forgets, is a
+        tree, or has such members. `fit`, `holdout` and `cross_validate` then present the rows of a table in a hashed
+        order: the order of a table means nothing, and tables sorted by class are common.
         """
         return (self._engine if self.started else self._built()).depends_on_order
 
     def reset(self, declared: Declared | None = None) -> None:
-        """Forget everything and begin anew, with what is declared."""
+        """Forget everything and begin anew, with these declarations or those of the parameters."""
         with self._types_refused():
             declared = declared or self.declared()
         if not isinstance(declared, Declared):
@@ -127,14 +126,14 @@ class EstimatorCore(Parameterised):
         self.begin(Schema(declared))
 
     def begin(self, schema: Schema, engine: Engine | None = None) -> None:
-        """Begin, with nothing learned, over a schema that becomes the model's own, as does an engine that is given."""
+        """Begin with nothing learned, over this schema and with this engine, if given, which the model then owns."""
         check_rule(getattr(self, "decision", None))
         engine = self._built(schema, engine)
         with self._changing():
             self._take(schema, engine, 0)
 
     def _built(self, schema: Schema | None = None, engine: Engine | None = None) -> Engine:
-        """A new engine, or the one that is given, over a schema if one is given."""
+        """A new engine, or the given one, set up over the schema if there is one."""
         with self._types_refused():
             refuse_huge_numbers(self.get_params())
             engine = self.build_engine() if engine is None else engine
@@ -152,14 +151,14 @@ class EstimatorCore(Parameterised):
             raise SchemaError(f"{self!r} cannot be: a parameter has the wrong type ({problem})") from problem
 
     def _changing(self) -> Sync:
-        """Inside `with self._changing()` no other thread changes the model or predicts with it."""
+        """The lock of the model: inside `with self._changing()` no other thread changes it or predicts with it."""
         if self._sync is None:
-            with _FIRST:  # of two threads that begin, one makes it
+            with _FIRST_LOCK:  # one lock, if two threads begin at once
                 self._sync = self._sync or Sync()
         return self._sync
 
     def locked(self) -> Sync:
-        """Inside `with model.locked()` other threads that want to change the model or to predict with it wait."""
+        """The lock of the model: inside `with model.locked()` no other thread changes it or predicts with it."""
         return self._changing()
 
     def _take(self, schema: Schema, engine: Engine, position: int) -> None:
@@ -172,12 +171,12 @@ class EstimatorCore(Parameterised):
 
     @property
     def position(self) -> int:
-        """Rows met so far: the stream number of the next one."""
+        """The number of rows seen so far, which is the stream number of the next one."""
         return self._position + (0 if self._encoder is None else self._encoder.records.waiting)
 
     @property
     def unusable(self) -> int:
-        """How many huge or infinite values were taken as missing."""
+        """The number of huge or infinite values that were taken as missing."""
         self.flush()
         return 0 if self._encoder is None else self._encoder.unusable
 
@@ -208,7 +207,7 @@ class EstimatorCore(Parameterised):
 
     @property
     def schema_(self) -> Schema:
-        """Columns and classes met so far."""
+        """The schema: columns and classes seen so far."""
         return self._require().schema
 
     def labels(self) -> list[Label]:
@@ -216,13 +215,13 @@ class EstimatorCore(Parameterised):
         return list(self._require().canonical_classes()[1])
 
     def encode(self, X: Any, y: Any = None, w: Any = None, *, learn: bool = False) -> Block:
-        """A batch as a block of this model's schema; with `learn`, what is new is added to the schema first."""
+        """A batch as a block of this model's schema; with `learn`, new columns, classes and values are added first."""
         if learn and self._encoder is None:
             with self.unchanged_on_failure():
                 self.reset()
                 return self.encode(X, y, w, learn=True)
         encoder = self._require()
-        if not learn:  # rows to predict are numbered as they are given, and bring nothing
+        if not learn:  # rows to predict are numbered as they are given, and do not change the schema
             return encoder.encode(X, y, w)[0]
         with self._changing():
             self.flush()
@@ -232,16 +231,16 @@ class EstimatorCore(Parameterised):
 
     @contextmanager
     def unchanged_on_failure(self) -> Iterator[None]:
-        """Be as before if what begins anew inside fails: its state is made of new objects."""
+        """A context that restores the state before it if the code inside, which begins anew, raises."""
         with self._changing():
-            # Not of `__dict__`: once it is asked for, every attribute takes four times as long to reach.
-            before = {name: getattr(self, name) for name in _BEGUN if hasattr(self, name)}
+            # Not from `__dict__`: once it was read, access to every attribute takes four times as long.
+            before = {name: getattr(self, name) for name in _SET_BY_BEGIN if hasattr(self, name)}
             try:
                 yield
             except BaseException:
-                for name in _BEGUN:
-                    own = name in before and before[name] is not getattr(type(self), name, None)
-                    if own:
+                for name in _SET_BY_BEGIN:
+                    was_set = name in before and before[name] is not getattr(type(self), name, None)
+                    if was_set:
                         setattr(self, name, before[name])
                     elif hasattr(self, name):
                         with suppress(AttributeError):  # the class has it, the model does not
@@ -251,7 +250,7 @@ class EstimatorCore(Parameterised):
     def encode_shared(
         self, X: Any, y: Any = None, *, learn: bool = False, others: tuple[EstimatorCore, ...] = ()
     ) -> Block:
-        """Like `encode`, for this model and others that have an equal schema: each of them grows alike."""
+        """Like `encode`, for this model and others with an equal schema: all schemas grow alike."""
         encoder = self._require()
         before = encoder.unusable
         block, growth = encoder.encode(X, y, None, start=self.position, learn=learn)
@@ -263,7 +262,7 @@ class EstimatorCore(Parameterised):
         return block
 
     def admit(self, growth: Growth) -> None:
-        """Add to the schema what a batch brings, and make room for it."""
+        """Add new columns, classes and values of a batch to the schema, and make room for them in the engine."""
         if not growth and not growth.declared:
             if growth.notes:
                 with self._changing():
@@ -280,7 +279,7 @@ class EstimatorCore(Parameterised):
     # -- learning --
 
     def flush(self) -> None:
-        """Learn the records that wait."""
+        """Learn the pending records."""
         if self._encoder is None or not self._encoder.records.waiting:
             return
         with self._changing():
@@ -294,7 +293,7 @@ class EstimatorCore(Parameterised):
                 self._position += count
 
     def _learned(self, rows: int) -> None:
-        """The records that waited were learned as packed rows, of which so many taught something."""
+        """Note that the pending records were learned as packed rows, `rows` of which have a label and weight."""
         records = self._require().records
         cast(Views, self._engine).rows += rows
         self._position += records.waiting
@@ -306,7 +305,7 @@ class EstimatorCore(Parameterised):
             self.learn(self.encode(X, y, w, learn=True))
 
     def learn_in_hashed_order(self, X: Any, y: Any, w: Any = None) -> None:
-        """As `learn_batch`, the rows in the order of `hashed_order`; errors name rows as they were given."""
+        """As `learn_batch`, with rows in the order of `hashed_order`; errors give the row numbers of the caller."""
         table = table_of(X)
         amounts = None if w is None else weights(w, table.n, 0)
         order = hashed_order(table, y, amounts)
@@ -318,7 +317,7 @@ class EstimatorCore(Parameterised):
             raise problem.in_row(int(order[problem.row - self.position])) from None
 
     def learn(self, block: Block) -> None:
-        """Learn rows that `encode` gave with `learn`."""
+        """Learn a block from `encode(..., learn=True)`."""
         with self._changing():
             self.flush()
             self._engine.learn(block)
@@ -333,7 +332,7 @@ class EstimatorCore(Parameterised):
             return self.test_then_train_encoded(self.encode(X, y, w, learn=True))
 
     def test_then_train_encoded(self, block: Block) -> Floats:
-        """As `test_then_train_batch`, for rows that `encode` gave with `learn`."""
+        """As `test_then_train_batch`, for a block from `encode(..., learn=True)`."""
         joint = self.test_then_train(block)
         posterior(joint, self._require().canonical_classes()[0], 0.0)
         return joint
@@ -361,29 +360,29 @@ class EstimatorCore(Parameterised):
         return self.reading(self._joint_log_proba, block)
 
     def _joint_log_proba(self, block: Block) -> Floats:
-        # Of the engine there is when nobody changes the model any more
+        # The engine is looked up here, when no thread changes the model any more
         return self._engine.joint_log_proba(block)
 
-    def reading(self, work: Callable[..., Answer], *given: Any) -> Answer:
-        """What `work`, which encodes and predicts, answers to what is given, while no thread changes the model.
+    def reading(self, work: Callable[..., Result], *args: Any) -> Result:
+        """The result of `work(*args)`, which encodes and predicts, while no thread changes the model.
 
         The first prediction after something was learned flushes pending records and refreshes stale readings, under a
-        lock; from then on any number of threads predict at once. Inside `work` only what takes no part in this is
-        asked: `encode`, the engine, `_proba`.
+        lock; from then on any number of threads predict at once. Inside `work` only functions without this lock may
+        be called: `encode`, those of the engine, `_proba`.
         """
         sync = self._sync
         readers = sync.readers
-        readers.append(None)  # announced before looking: see `Sync`
+        readers.append(None)  # registered before `synced` is read: see `Sync`
         try:
             if sync.synced:
-                return work(*given)
+                return work(*args)
         finally:
             readers.pop()
         with sync.lock:
             self.flush()
-            answer = work(*given)
+            result = work(*args)
             sync.synced = True
-        return answer
+        return result
 
     def proba(self, block: Block) -> Floats:
         """[n, K] class probabilities in the order of `labels()`; uniform before anything is learned."""
@@ -397,7 +396,7 @@ class EstimatorCore(Parameterised):
         return joint
 
     def decide(self, proba: Floats) -> NDArray[np.intp]:
-        """Positions in `labels()` of the decided classes, -1 for no answer; `decision`, where there is one, rules."""
+        """Positions in `labels()` of the decided classes, -1 for no answer; the most probable without a `decision`."""
         if not proba.shape[1]:
             raise NotFittedError(
                 f"this {type(self).__name__} has met no class yet; learn labelled rows first"
@@ -406,7 +405,7 @@ class EstimatorCore(Parameterised):
         return proba.argmax(axis=1) if rule is None else rule.decide(self.labels(), proba)
 
     def tell_unknown_classes(self) -> None:
-        """Warn if the parameter `decision` names a class that was not met; not while a stream may still bring it."""
+        """Warn if the parameter `decision` names a class that was not seen; call this at the end of the data."""
         rule: Decision | None = getattr(self, "decision", None)
         if rule is not None:
             tell_unknown(rule, self.labels() if self.started else [])
@@ -414,5 +413,5 @@ class EstimatorCore(Parameterised):
     # -- whole models --
 
     def blank(self) -> Self:
-        """A model of the same parameters that has met nothing."""
+        """A model of the same parameters that has learned nothing."""
         return type(self)(**copy.deepcopy(self.get_params(deep=False)))

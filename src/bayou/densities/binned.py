@@ -26,7 +26,7 @@ class BinnedDensity(Density):
         raise NotImplementedError
 
     def reader(self, bins: Discretiser) -> Intervals:
-        """How the cells are read."""
+        """The reader that joins cells to intervals with this discretiser."""
         return Intervals(bins)
 
     def view(self, bins: Discretiser) -> AnyView:
@@ -48,7 +48,7 @@ class GKClass(BinnedDensity):
         number of tuples follows (2 / eps before anything is given up, and hardly more afterwards in most orders).
     exact
         A column whose values come again keeps up to this many of them, each exactly. Dates, counts and rounded
-        measurements may need an interval per value, which no summary of their ranks can tell.
+        measurements may need an interval per value, which no summary of ranks can give.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Base of densities of numeric columns: a choice that users pass as `numeric=`, and that builds its own view."""
+"""Base of densities of numeric columns: recipes that users pass as `numeric=`, and that build their own view."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ class Density(Recipe):
     __slots__ = ()
 
     def view(self, bins: Discretiser) -> AnyView:
-        """The empty summary of this density together with how it is read; `bins` cut cells into intervals, if any."""
+        """The view of this density over an empty summary; `bins` joins cells to intervals, where there are cells."""
         raise NotImplementedError

@@ -45,7 +45,7 @@ class Gaussian(Density, LiveReader[Moments]):
         0 for the population variance, 1 for the sample variance.
     floor
         A class whose variance is at most this share of the column's pooled variance counts as constant, and takes
-        a hundredth of the pooled one: each column is judged on its own scale, and a value never met before does
+        a hundredth of the pooled one: each column is judged on its own scale, and a value never seen before does
         not veto all other evidence. A class with one row takes the pooled variance.
 
     Examples
@@ -62,7 +62,7 @@ class Gaussian(Density, LiveReader[Moments]):
             raise SchemaError(f"{self}: ddof is 0 or 1, floor a share in [0, 1)")
 
     has_units = True
-    only_looks = True
+    prediction_is_pure = True
 
     def view(self, bins: Discretiser) -> AnyView:
         """Moments, read live."""
@@ -111,12 +111,12 @@ class Gaussian(Density, LiveReader[Moments]):
         ]
 
     def draw(self, summary: Moments, block: Block, rng: np.random.Generator) -> None:
-        """Fill the numeric columns of a block from its rows' classes; a column nobody has met stays missing."""
+        """Draw the numeric columns of a block for the classes of its rows; a column never seen stays missing."""
         _, centre, half = self.tables(summary)
         spread = np.sqrt(0.5 / np.where(half > 0, half, np.inf))
-        there = summary.n > 0
-        constant = np.max(summary.mean, axis=0, initial=-np.inf, where=there)
-        centre = np.where(half > 0, centre, np.where(there.any(axis=0), constant, np.nan))
+        seen = summary.n > 0
+        constant = np.max(summary.mean, axis=0, initial=-np.inf, where=seen)
+        centre = np.where(half > 0, centre, np.where(seen.any(axis=0), constant, np.nan))
         block.numeric[:] = rng.normal(centre[block.y], spread[block.y])
 
     def predict_then_update(self, summary: Moments, block: Block, out: Floats) -> None:
@@ -134,7 +134,7 @@ class Gaussian(Density, LiveReader[Moments]):
         return terms
 
     def fill_units(self, summary: Moments, units: Floats) -> None:
-        """The logarithms of the columns' pooled standard deviations."""
+        """Write the logarithms of the columns' pooled standard deviations to `units`."""
         if units.shape[1]:
             read_units(summary.n, summary.mean, summary.m2, units)
 

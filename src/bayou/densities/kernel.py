@@ -46,7 +46,7 @@ class Kernel(Density):
     have the deviation max(range / sqrt(N_c), p / 6) (John and Langley 1995, as Weka has it). While the distinct
     values of a column fit into its tuples, this is what Weka computes from all the data. Afterwards a tuple stands
     for the interval since the tuple before: its kernel takes on the mean and variance of the interval, and p is that
-    of as many values as there are tuples. p is read anew with everything else, so models always merge.
+    of as many values as there are tuples. p is computed anew at each refresh, so models always merge.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ class Kernel(Density):
         check_precision(self.precision)
         check_floor(self.floor)
         GKClass(self.tuples)
-        given = isinstance(self.bandwidth, int | float) and 1e-300 <= self.bandwidth <= 1e140
-        if not given and self.bandwidth not in BANDWIDTHS:
+        is_number = isinstance(self.bandwidth, int | float) and 1e-300 <= self.bandwidth <= 1e140
+        if not is_number and self.bandwidth not in BANDWIDTHS:
             raise DataError(
                 "unknown bandwidth",
                 value=self.bandwidth,
@@ -102,10 +102,10 @@ class Kernel(Density):
         if self.bandwidth == "weka":
             spread_kernels(widths, centres, weights, offsets, precision)
         else:
-            rule, given = (
+            rule, deviation = (
                 (BANDWIDTHS[self.bandwidth], 0.0) if isinstance(self.bandwidth, str) else (0, self.bandwidth)
             )
-            spread_by_rule(widths, centres, weights, offsets, precision, rule, float(given))
+            spread_by_rule(widths, centres, weights, offsets, precision, rule, float(deviation))
         by_class = np.ascontiguousarray(weights.T)
         return DensityReading(
             centres, by_class, extra, offsets, widths, precision, False, self.floor, SHAPES[self.shape]
@@ -173,13 +173,13 @@ class RoundedNormal(Density):
 
 
 def check_precision(precision: float | None) -> None:
-    """Refuse a precision that is not a positive number of a sane size."""
+    """Raise `DataError` unless the precision is None or a positive number between 1e-300 and 1e140."""
     if precision is not None and not 1e-300 <= precision <= 1e140:
         raise DataError("precision must be a positive number", value=precision)
 
 
 def check_floor(floor: float) -> None:
-    """Refuse a least probability that is none."""
+    """Raise `DataError` unless the least probability is in [0, 1)."""
     if not 0.0 <= floor < 1.0:
         raise DataError("floor must be a probability below 1", value=floor)
 
@@ -187,7 +187,7 @@ def check_floor(floor: float) -> None:
 def rounded_values(
     summary: QuantileTuples, precision: float | None
 ) -> tuple[Floats, Floats, Floats, Index, Floats]:
-    """Rounded values, their weights by class and in all, variances of what they stand for, offsets, precisions."""
+    """Rounded values, their weights by class and in all, variances of their intervals, offsets and precisions."""
     offsets, upper, counts = summary.all_cells()
     p = len(offsets) - 1
     centres, weights = np.zeros(len(upper)), np.zeros((len(upper), counts.shape[1] + 1))
@@ -197,13 +197,13 @@ def rounded_values(
         centres, weights, extra, sizes, precisions, offsets, upper, counts, exact, float(precision or 0.0)
     )
     column = np.repeat(np.arange(p), np.diff(offsets))
-    kept = np.arange(len(upper)) - offsets[column] < sizes[column]
+    used = np.arange(len(upper)) - offsets[column] < sizes[column]
     starts = np.concatenate(([0], np.cumsum(sizes)))
-    return centres[kept], weights[kept], extra[kept], starts, precisions
+    return centres[used], weights[used], extra[used], starts, precisions
 
 
 def restored(arrays: Arrays, rounds: bool, floor: float) -> DensityReading:
-    """The reading whose arrays these are, if they are one."""
+    """The reading with these arrays of a file; raises `ModelFileError` unless they are valid."""
     p, m = len(arrays["precision"]), len(arrays["centres"])
     require(arrays["offsets"].shape == (p + 1,), "every column of a reading has its kernels")
     require(arrays["offsets"][0] == 0, "the first kernel belongs to nobody")
@@ -227,8 +227,8 @@ def restored(arrays: Arrays, rounds: bool, floor: float) -> DensityReading:
     require((arrays["precision"][several] > 0).all(), "a column with kernels has no precision")
     require((arrays["widths"][several, -1] > 0).all(), "the kernels of a column have no width")
     for j in several:
-        held = np.any(arrays["weights"][:, arrays["offsets"][j] : arrays["offsets"][j + 1]] > 0, axis=1)
-        require(held[arrays["widths"][j] > 0].all(), "a class has kernels without weight")
+        has_weight = np.any(arrays["weights"][:, arrays["offsets"][j] : arrays["offsets"][j + 1]] > 0, axis=1)
+        require(has_weight[arrays["widths"][j] > 0].all(), "a class has kernels without weight")
     return DensityReading(
         np.array(arrays["centres"], dtype=np.float64),
         np.array(arrays["weights"], dtype=np.float64, order="C", ndmin=2),
@@ -286,10 +286,10 @@ class DensityReading:
         k, here = self.widths.shape[1] - 1, slice(self.offsets[j], self.offsets[j + 1])
         if here.stop - here.start < 2:
             return silent(k)
-        # A class without weight is read as all together
-        who = np.where(self.widths[j, :k] > 0.0, np.arange(k), k)
+        # A class without weight has the kernels of all classes together
+        rows = np.where(self.widths[j, :k] > 0.0, np.arange(k), k)
         return Kernels(
-            j, self.centres[here], self.weights[who, here], self.extra[here], self.widths[j, who],
+            j, self.centres[here], self.weights[rows, here], self.extra[here], self.widths[j, rows],
             float(self.precision[j]), self.rounds, self.floor, self.kernel,
         )  # fmt: skip
 
@@ -323,7 +323,7 @@ class DensityReading:
         over_ranges(rows, block.n, 1 + GRAIN // p)
 
     def realign(self, plan: Alignment) -> Self:
-        """A new column has no kernels; a new class is read as all classes together."""
+        """Move the kernels; a new column has none, a new class is read as all classes together."""
         k = plan.classes.size
         home = np.full(plan.numeric.size, -1, dtype=np.int64)
         home[plan.numeric.to] = np.arange(len(plan.numeric.to))
@@ -348,7 +348,7 @@ class DensityReading:
         return type(self)(centres, weights, extra, offsets, widths, precision, *shape)
 
     def _one_per_class(self, normals: Index, rows: Index) -> Index:
-        """A column's normals at the places of their classes, -1 for a class that is new: as a search has them."""
+        """A column's normals at the places of their classes, -1 for a new class."""
         if len(normals) == 0:
             return normals
         placed = np.full(int(rows.max()) + 1, -1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Engines: what learns from and predicts encoded blocks, without knowing what users hold.
+"""Engines learn from encoded blocks and predict them; tables, records and labels of users are left to the estimator.
 
 `Views` is the engine of naive Bayes and its kin: a collection of fitted views whose log-probabilities add up.
 `Members` is the base of ensembles: an engine that holds engines over one schema.

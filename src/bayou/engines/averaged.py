@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class AveragedViews(Views):
     """Views "classes", "numeric", "nominal" and "words", and "weights", a sample of rows with the weights found on it.
 
-    The search for weights looks at the other views, so it comes after their own refresh.
+    The search for weights reads the other views, so these are refreshed first.
     """
 
     @property
@@ -81,7 +81,7 @@ class AveragedViews(Views):
         )
 
     def _add_weighted(self, block: Block, out: Floats, learn: bool) -> None:
-        """Prior and weighted terms into `out`, few enough rows at a time for their terms to stay in the cache."""
+        """Add prior and weighted terms to `out`, few enough rows at a time for their terms to stay in the cache."""
         classes, edges, no_units = self.views["classes"], column_edges(block), np.zeros((0, 0))
         views = [self.views[name] for name in COLUMN_VIEWS]
         rows = chunk_rows(int(edges[-1]), self.n_classes)

@@ -1,4 +1,4 @@
-"""The engine: what every classifier does with encoded blocks."""
+"""The base of engines, which learn from encoded blocks and predict them inside every classifier."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Engine:
     """
 
     schema: Schema
-    n_classes = 0  # K, the width of every answer
+    n_classes = 0  # K, the width of every prediction
     packed: PackedRows | None = None  # learns and predicts single records without blocks, where it can
     _class_order: Index | None = None
 
@@ -41,20 +41,23 @@ class Engine:
         raise NotImplementedError
 
     def refresh_at_row_counts(self) -> None:
-        """Let readings wait for row counts, whatever the schema learns: for whoever learns from the predictions."""
+        """Refresh searched readings at row counts only, not when the schema grows.
+
+        Called where something is learned from the predictions, which must not depend on rows without weight.
+        """
 
     @property
     def depends_on_order(self) -> bool:
-        """Whether another order of the rows teaches something else, by more than rounding and bounded errors.
+        """Whether rows in another order give another model, by more than rounding and bounded errors.
 
-        So it is where learning goes by the engine's own predictions, or forgets, or grows a structure as it goes: where
+        They do where learning depends on the engine's own predictions, forgets, or grows a structure row by row: where
         a merge averages at best.
         """
         return self.law in (MergeLaw.AVERAGED, MergeLaw.NONE)
 
     @property
-    def only_looks(self) -> bool:
-        """Whether predicting is known to change nothing at all in the present state, not even what it keeps."""
+    def prediction_is_pure(self) -> bool:
+        """Whether predicting is known to change nothing at all in the present state, not even a cache."""
         return False
 
     def begin(self, schema: Schema) -> None:
@@ -62,7 +65,7 @@ class Engine:
         self.realign(from_empty(schema))
 
     def realign(self, plan: Alignment) -> None:
-        """Make room for new classes, columns and values, and move what was learned there."""
+        """Move the learned state to the places of its classes, columns and values in a schema that has grown."""
         self.schema, self.n_classes = plan.schema, plan.classes.size
         self._class_order = None
 
@@ -113,7 +116,7 @@ class Engine:
         raise NotImplementedError
 
     def scorer(self) -> Node:
-        """What `joint_log_proba` computes, as a graph of look-ups and sums, from the state as it is now."""
+        """The present `joint_log_proba` as a graph of look-ups and sums, for export."""
         raise UnsupportedError(
             f"cannot be exported: {type(self).__name__} predicts by more than look-ups and sums; export one of its "
             "members, or NaiveBayes or HoeffdingTree learned on the same rows"

@@ -1,4 +1,4 @@
-"""The engine of forests of counts: trees that are grown from kept rows at fixed row counts, then only counted on."""
+"""The engine of forests of counts: trees are grown from kept rows at fixed row counts, then frozen; counts go on."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 FEWEST = 8  # rows before which nothing is grown
 NO_LABEL = np.full(1, -1, dtype=np.int32)
-UNTIDY = 4096  # rows that may be kept twice before equal ones are put together
+UNTIDY = 4096  # rows that may be kept twice before equal ones are joined
 
 
 class ForestViews(Views):
-    """View "forest", whose readings are averaged, "pool", if there is one, which weighs them, and maybe "sample".
+    """Views "forest", whose readings are averaged, or weighted by a view "pool", and optionally "sample".
 
     Trees are grown when `warm_up`, half of it, a quarter and so on rows have been learned, from all rows so far; with
     the last of these points, or where the next would keep more than half of `max_bytes`, they are frozen, and the rows
@@ -46,7 +46,7 @@ class ForestViews(Views):
         super().__init__(views)
         self.growth, self.warm_up = growth, warm_up
         self.stale = False
-        self._tidied = 0
+        self._rows_when_tidied = 0
 
     @property
     def forest(self) -> Forest:
@@ -56,7 +56,7 @@ class ForestViews(Views):
 
     @property
     def pool(self) -> PoolWeights | None:
-        """What weighs the readings; None where they are simply averaged."""
+        """The weights of the readings; None where their plain mean is taken."""
         return self.views["pool"].summary if "pool" in self.views else None
 
     @property
@@ -115,7 +115,7 @@ class ForestViews(Views):
         if not sample.is_whole:
             sample.partial[0] = 1
         if self.pool is not None:
-            self._teach_pool(cells, sample.y, sample.w, sample.hashes)
+            self._train_pool(cells, sample.y, sample.w, sample.hashes)
 
     def refresh(self) -> None:
         if not self.forest.frames_are_frozen:
@@ -136,17 +136,17 @@ class ForestViews(Views):
             return
         by_cells = None if self.sample is None else self.sample.hashes_of
         forest.take(grow(bag, self.schema, self.growth, by_cells), bag.rows, freeze)
-        self._tidied = len(bag.hashes)
+        self._rows_when_tidied = len(bag.hashes)
         block = bag.rows.block()
         cells = forest.cells_of(block)
         if self.pool is not None:
             hashes = bag.hashes if by_cells is None else by_cells(cells, block.y)
-            self._teach_pool(cells, block.y, block.w, hashes)
+            self._train_pool(cells, block.y, block.w, hashes)
         if freeze and self.sample is not None:
             self.sample.add(cells, block.y, block.w)
 
-    def _teach_pool(self, cells: Bytes, y: Codes, w: Floats, hashes: Index) -> None:
-        """Let the pool begin anew with what each kept row is told by the trees that were grown without it."""
+    def _train_pool(self, cells: Bytes, y: Codes, w: Floats, hashes: Index) -> None:
+        """Train a new pool on the out-of-bag predictions of the kept rows: those of trees grown without the row."""
         pool, forest = self.views["pool"].summary.fresh(), self.forest
         sums = np.zeros((len(y), READINGS, self.n_classes))
         voters = np.zeros(len(y), dtype=np.int64)
@@ -161,7 +161,7 @@ class ForestViews(Views):
         self.views["pool"].summary = pool
 
     def kept_rows(self) -> Block:
-        """The rows the trees are still grown from, in their own order, equal ones together; none after the warm-up."""
+        """The rows from which trees are still grown, sorted, equal ones as one; none after the warm-up."""
         self._tidy()
         return self.forest.kept.block()
 
@@ -179,7 +179,7 @@ class ForestViews(Views):
         out, at = np.empty((block.n, self.n_classes)), 0
         for part, grows in self._parts(block):
             before = self.forest.classes.copy()
-            self._answer(part, before, True, out[at : at + part.n])
+            self._predict_rows(part, before, True, out[at : at + part.n])
             self._learned(part, grows)
             at += part.n
         return out
@@ -187,7 +187,7 @@ class ForestViews(Views):
     def joint_log_proba(self, block: Block) -> Floats:
         self.refresh_stale()
         out = np.empty((block.n, self.n_classes))
-        self._answer(block, self.forest.classes, False, out)
+        self._predict_rows(block, self.forest.classes, False, out)
         return out
 
     def scorer(self) -> Node:
@@ -208,14 +208,14 @@ class ForestViews(Views):
         return pool.scorer(opinions, forest.classes, int(forest.declared[0]))
 
     def _parts(self, block: Block) -> list[tuple[Block, bool]]:
-        """The block up to and behind the rows after which trees are grown, and whether each part ends with one."""
+        """The block cut behind the rows after which trees are grown, and whether each part ends with such a row."""
         self.refresh_stale()
         rows = self.rows
         if block.n == 0 or (self.forest.frames_are_frozen and self.sample is None):
             return [(block, False)]
-        teaches = np.cumsum((block.y >= 0) & (block.w > 0))
-        points = self.growth_points(rows, rows + int(teaches[-1]))
-        ends = [int(np.searchsorted(teaches, point - rows)) + 1 for point in points]
+        learned = np.cumsum((block.y >= 0) & (block.w > 0))
+        points = self.growth_points(rows, rows + int(learned[-1]))
+        ends = [int(np.searchsorted(learned, point - rows)) + 1 for point in points]
         parts = [(part, where.stop in ends) for where, part in block.cut(ends)]
         return parts
 
@@ -229,7 +229,7 @@ class ForestViews(Views):
             return
         if grows:
             self._grow(freeze=self._is_last())
-        elif self.forest.kept_rows > 2 * self._tidied + UNTIDY:
+        elif self.forest.kept_rows > 2 * self._rows_when_tidied + UNTIDY:
             self._tidy()
 
     def _is_last(self) -> bool:
@@ -237,15 +237,15 @@ class ForestViews(Views):
         kept = self.forest.kept
         columns = np.count_nonzero(~np.isnan(kept.numeric).all(axis=0))
         bytes_per_row = 12 + 8 * columns + 4 * np.count_nonzero((kept.codes >= 0).any(axis=0))
-        following = self._warm_up_points(self.rows)
-        return not following or bool(following[0] * bytes_per_row > self.growth.max_bytes // 2)
+        next_points = self._warm_up_points(self.rows)
+        return not next_points or bool(next_points[0] * bytes_per_row > self.growth.max_bytes // 2)
 
-    def _answer(self, block: Block, classes: Floats, learn: bool, out: Floats) -> None:
-        """log P of the rows into `out`, which are learned one by one if they are to be."""
+    def _predict_rows(self, block: Block, classes: Floats, learn: bool, out: Floats) -> None:
+        """Write log P of the rows into `out`; with `learn`, learn each row after it is predicted."""
         forest, pool = self.forest, self.pool
         declared = int(forest.declared[0])
         if forest.trees == 0:
-            self._answer_by_prior(block, learn, out)
+            self._predict_by_prior(block, learn, out)
             return
         opinions = forest.read_then_update(block) if learn else forest.read(block)
         if pool is not None:
@@ -255,7 +255,7 @@ class ForestViews(Views):
             with np.errstate(divide="ignore"):
                 np.log(opinions.mean(axis=1), out=out)
 
-    def _answer_by_prior(self, block: Block, learn: bool, out: Floats) -> None:
+    def _predict_by_prior(self, block: Block, learn: bool, out: Floats) -> None:
         """Before there are trees: class shares, (N_c + 1 / J) / (N + 1)."""
         forest = self.forest
         for i in range(block.n if learn else 1):
@@ -292,12 +292,12 @@ class ForestViews(Views):
 
     def merge(self, other: Self) -> None:
         mine, theirs = self.forest, other.forest
-        late: PendingRows | None = None
+        unsampled: PendingRows | None = None
         if self.sample is not None and mine.frames_are_frozen != theirs.frames_are_frozen:
-            late = theirs.kept if mine.frames_are_frozen else mine.kept
+            unsampled = theirs.kept if mine.frames_are_frozen else mine.kept
         super().merge(other)
-        if late is not None and self.sample is not None:
-            block = late.block()
+        if unsampled is not None and self.sample is not None:
+            block = unsampled.block()
             self.sample.add(mine.cells_of(block), block.y, block.w)
 
     def scale(self, factor: float) -> None:
@@ -308,7 +308,7 @@ class ForestViews(Views):
 
     def fresh(self) -> Self:
         twin = super().fresh()
-        twin.stale, twin._tidied = False, 0
+        twin.stale, twin._rows_when_tidied = False, 0
         if twin.sample is not None and twin.forest.frames_are_frozen:
             twin.sample.grows = np.zeros(1, dtype=np.int64)
         return twin
@@ -319,12 +319,12 @@ class ForestViews(Views):
         return super().arrays()
 
     def _tidy(self) -> None:
-        """Put the kept rows in their own order, equal ones together: the order in which they came says nothing."""
+        """Sort the kept rows and join equal ones, so that nothing depends on the order in which they came."""
         kept = self.forest.kept
         if len(kept):
             self.forest.kept = bag_of(kept, self.schema).rows
-        self._tidied = len(self.forest.kept)
+        self._rows_when_tidied = len(self.forest.kept)
 
     def restore(self, arrays: Arrays) -> None:
         super().restore(arrays)
-        self.stale, self._tidied = False, self.forest.kept_rows
+        self.stale, self._rows_when_tidied = False, self.forest.kept_rows

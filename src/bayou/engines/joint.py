@@ -1,4 +1,4 @@
-"""The engine of classifiers over joint counts: the order of their columns, and a budget kept before anything grows."""
+"""The engine of classifiers over joint counts: the order of their columns, and a budget checked before they grow."""
 
 from __future__ import annotations
 
@@ -112,9 +112,9 @@ def rank_columns(
     [1, 0]
     """
     if order == "given":
-        wanted = [name for name in arrival if name in set(names)]
+        ordered = [name for name in arrival if name in set(names)]
     else:
         first = [] if isinstance(order, str) else [name for name in order if name in set(names)]
-        wanted = [*first, *sorted(set(names) - set(first), key=natural_key)]
-    places = {name: r for r, name in enumerate(wanted)}
+        ordered = [*first, *sorted(set(names) - set(first), key=natural_key)]
+    places = {name: r for r, name in enumerate(ordered)}
     return np.array([places[name] for name in names], dtype=np.int64)

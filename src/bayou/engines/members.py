@@ -31,7 +31,7 @@ class Members(Engine):
     Parameters
     ----------
     builders
-        What makes each member: a function that gives an engine which has learned nothing.
+        One function per member, which returns an engine that has learned nothing.
     """
 
     def __init__(self, builders: Sequence[Callable[[], Engine]]) -> None:
@@ -41,21 +41,21 @@ class Members(Engine):
 
     @property
     def law(self) -> MergeLaw:
-        """Members add up one by one, but not to what one pass would have given: AVERAGED, or NONE as theirs is.
+        """AVERAGED: members are merged one by one, not to what one pass would have given; NONE if a member has none.
 
-        A mean that depends on the order of the shards would be no mean, so a member that needs it allows none.
+        A mean must not depend on the order of the shards, so a member whose merge does allows none.
         """
         mergeable = all(member.law.merges and member.law.commutes for member in self.members)
         return MergeLaw.AVERAGED if mergeable else MergeLaw.NONE
 
     @property
     def depends_on_order(self) -> bool:
-        """As the members do; an ensemble that forgets, or goes by its own predictions, always does."""
+        """True if a member does; always true of an ensemble that forgets, or learns from its own predictions."""
         return self.law is MergeLaw.NONE or any(member.depends_on_order for member in self.members)
 
     @property
-    def only_looks(self) -> bool:
-        return all(member.only_looks for member in self.members)
+    def prediction_is_pure(self) -> bool:
+        return all(member.prediction_is_pure for member in self.members)
 
     def refresh_at_row_counts(self) -> None:
         for member in self.members:
@@ -127,47 +127,47 @@ class Members(Engine):
         return {f"member.{i}": member for i, member in enumerate(self.members)}
 
     def predicting(self) -> Sequence[int]:
-        """Numbers of the members whose answers count in the present state; at least one."""
+        """Numbers of the members whose predictions count in the present state; at least one."""
         return range(len(self.members))
 
-    # -- asking all of them --
+    # -- calling all members --
 
     def each(self, work: Callable[[int], None], rows: int) -> None:
         """Call `work(m)` for every member, in as many threads as are worth it."""
         each_member(work, len(self.members), rows)
 
     def ask(self, answer: Callable[[Any], Floats], rows: int, members: Sequence[int] | None = None) -> Floats:
-        """[M, n, K] what each member, or each of those numbered, answers."""
-        asked = range(len(self.members)) if members is None else members
-        out = np.empty((len(asked), rows, self.n_classes))
+        """[M, n, K] the result of `answer` for every member, or for those with the numbers in `members`."""
+        numbers = range(len(self.members)) if members is None else members
+        out = np.empty((len(numbers), rows, self.n_classes))
 
         def one(i: int) -> None:
-            out[i] = answer(self.members[asked[i]])
+            out[i] = answer(self.members[numbers[i]])
 
-        each_member(one, len(asked), rows)
+        each_member(one, len(numbers), rows)
         return out
 
 
 def each_member(work: Callable[[int], None], members: int, rows: int) -> None:
     """Call `work(m)` for every member, in as many threads as are worth it; never threads inside threads."""
-    cut = ranges(members, 1)
-    if rows < GRAIN or len(cut) == 1 or getattr(_inside, "busy", False):
+    pieces = ranges(members, 1)
+    if rows < GRAIN or len(pieces) == 1 or getattr(_inside, "busy", False):
         for m in range(members):
             work(m)
         return
 
-    def several(first: int) -> None:
+    def run_piece(first: int) -> None:
         _inside.busy = True
         try:
-            for m in range(first, members, len(cut)):
+            for m in range(first, members, len(pieces)):
                 work(m)
         finally:
             _inside.busy = False
 
-    others = [_pool(len(cut)).submit(several, first) for first in range(1, len(cut))]
-    several(0)
-    for other in others:
-        other.result()
+    futures = [_pool(len(pieces)).submit(run_piece, first) for first in range(1, len(pieces))]
+    run_piece(0)
+    for future in futures:
+        future.result()
 
 
 @cache
@@ -176,11 +176,11 @@ def _pool(size: int) -> ThreadPoolExecutor:
 
 
 def points_at(block: Block, learned: int, period: int) -> list[int]:
-    """Places in the block right after rows whose number, among rows that teach, is a multiple of the period."""
-    teaches = np.cumsum((block.y >= 0) & (block.w > 0))
-    last = int(teaches[-1]) if block.n else 0
+    """Places in the block right behind every `period`-th labelled row with weight; `learned` came before the block."""
+    labelled = np.cumsum((block.y >= 0) & (block.w > 0))
+    last = int(labelled[-1]) if block.n else 0
     numbers = range(period - learned % period, last + 1, period)
-    return [int(np.searchsorted(teaches, number)) + 1 for number in numbers]
+    return [int(np.searchsorted(labelled, number)) + 1 for number in numbers]
 
 
 def parts_at(block: Block, learned: int, period: int) -> list[tuple[slice, Block, bool]]:

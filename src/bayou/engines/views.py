@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Views(Engine):
-    """log P(c, x) = sum over views of what each reads off its summary.
+    """log P(c, x) as the sum over views of the log-probabilities that each reads off its summary.
 
     Learning, exact test-then-train, growth, merge, unlearning, decay, refresh and state all follow from the views.
 
@@ -30,28 +30,28 @@ class Views(Engine):
     views
         The summaries and how they are read, by name.
     refreshes_on_schema_change
-        Whether a row with a new class or column leaves searched readings stale. Not where what is learned depends on
-        when they are read: a row of weight 0 that brings a column would leave its mark.
+        Whether a row with a new class or column leaves searched readings stale. False where learning depends on when
+        they are read: there a row of weight 0 with a new column would change the model.
     """
 
     def __init__(self, views: Mapping[str, AnyView], refreshes_on_schema_change: bool = True) -> None:
         self.views = views
         self.refreshes_on_schema_change = refreshes_on_schema_change
         self.rows = 0
-        self.busy: Sequence[AnyView] = ()
-        self._searching = any(view.searched for view in views.values())
-        self._remembering = any(view.remembers for view in views.values())
-        self._only_looks = False
+        self.active_views: Sequence[AnyView] = ()
+        self._has_searched = any(view.searched for view in views.values())
+        self._has_history = any(view.depends_on_history for view in views.values())
+        self._prediction_is_pure = False
 
     @property
     def law(self) -> MergeLaw:
         """The weakest law among the views in use; before anything is learned, among all of them.
 
-        Once more values were met than a vocabulary may keep, which of them have cells of their own depends on who
-        met them first, and merging is a heuristic.
+        Once a vocabulary has overflowed, which values have cells of their own depends on which came first, and
+        merging is a heuristic.
         """
-        laws = [view.law for view in self.busy or self.views.values()]
-        if self.busy and any(v.overflowed for v in self.schema.vocabularies.values()):
+        laws = [view.law for view in self.active_views or self.views.values()]
+        if self.active_views and any(v.overflowed for v in self.schema.vocabularies.values()):
             laws.append(MergeLaw.AVERAGED)
         return MergeLaw.weakest(laws)
 
@@ -60,8 +60,8 @@ class Views(Engine):
         return any(view.depends_on_order for view in self.views.values())
 
     @property
-    def only_looks(self) -> bool:
-        return self._only_looks
+    def prediction_is_pure(self) -> bool:
+        return self._prediction_is_pure
 
     def refresh_at_row_counts(self) -> None:
         self.refreshes_on_schema_change = False
@@ -70,50 +70,50 @@ class Views(Engine):
         super().realign(plan)
         for view in self.views.values():
             view.realign(plan)
-        self.busy = [view for view in self.views.values() if not view.has_no_columns]
-        self._only_looks = all(view.only_looks for view in self.busy)
+        self.active_views = [view for view in self.views.values() if not view.has_no_columns]
+        self._prediction_is_pure = all(view.prediction_is_pure for view in self.active_views)
         self._pack()
 
     def _pack(self) -> None:
-        # A subclass makes something else of its views
+        # A subclass combines its views in another way
         self.packed = PackedRows.of(self.views.values(), self.schema) if type(self) is Views else None
 
     def learn(self, block: Block) -> None:
         if len(block.y) == 1:  # nothing to cut
-            if self._searching:
+            if self._has_searched:
                 self.refresh_stale()
-            for view in self.busy:
+            for view in self.active_views:
                 view.update(block)
             self.learned(block)
             return
         parts = [part for _, part in block.cut(self.refresh_points(block))]
         for part in parts:
-            # Nobody looks at readings that the next refresh point replaces, unless these are compared with them.
-            if part is parts[-1] or self._remembering:
+            # Readings that the next refresh point replaces are not used, unless the new ones depend on them.
+            if part is parts[-1] or self._has_history:
                 self.refresh_stale()
-            for view in self.busy:
+            for view in self.active_views:
                 view.update(part)
             self.learned(part)
 
     def test_then_train(self, block: Block) -> Floats:
         out = np.zeros((len(block.y), self.n_classes))
         if len(block.y) == 1:
-            if self._searching:
+            if self._has_searched:
                 self.refresh_stale()
-            for view in self.busy:
+            for view in self.active_views:
                 view.predict_then_update(block, out)
             self.learned(block)
             return out
         for where, part in block.cut(self.refresh_points(block)):
             self.refresh_stale()
-            for view in self.busy:
+            for view in self.active_views:
                 view.predict_then_update(part, out[where])
             self.learned(part)
         return out
 
     def joint_log_proba(self, block: Block) -> Floats:
         out = np.zeros((len(block.y), self.n_classes))
-        for view in self.busy:
+        for view in self.active_views:
             if view.searched:
                 view.refresh_if_stale()
             view.add_log_prob(block, out)
@@ -124,7 +124,7 @@ class Views(Engine):
 
         self.refresh_stale()
         so_far: Node = silent(self.n_classes)
-        for view in self.busy:
+        for view in self.active_views:
             so_far = view.add_to_scorer(so_far)
         return so_far
 
@@ -133,34 +133,34 @@ class Views(Engine):
             view.refresh()
 
     def refresh_points(self, block: Block) -> list[int]:
-        """Rows before which a searched reading changes: refresh points, and behind rows that change the schema."""
-        if not self._searching:
+        """Rows before which a searched reading changes: refresh points, and rows after one that changes the schema."""
+        if not self._has_searched:
             return []
-        teaches = np.cumsum((block.y >= 0) & (block.w > 0))
+        learned = np.cumsum((block.y >= 0) & (block.w > 0))
         points = [row + 1 for row in block.schema_change_rows] if self.refreshes_on_schema_change else []
         rows = next_point(self.rows)
-        while block.n and rows <= self.rows + teaches[-1]:
-            points.append(int(np.searchsorted(teaches, rows - self.rows)) + 1)
+        while block.n and rows <= self.rows + learned[-1]:
+            points.append(int(np.searchsorted(learned, rows - self.rows)) + 1)
             rows = next_point(rows)
         return points
 
     def refresh_stale(self) -> None:
         """Search the readings that are stale."""
-        for view in self.busy:
+        for view in self.active_views:
             view.refresh_if_stale()
 
     def learned(self, part: Block) -> None:
         """Count rows that the views have learned; at a refresh point searched readings become stale."""
         before = self.rows
         self.rows += part.learned()
-        if not self._searching:
+        if not self._has_searched:
             return
         changed = self.refreshes_on_schema_change and part.schema_change_rows
         if self.rows >= next_point(before) or changed:
             self.mark_stale()
 
     def mark_stale(self) -> None:
-        """The summaries changed in a way that is not a row count."""
+        """Mark searched readings as stale, after a change that the row count does not show."""
         for view in self.views.values():
             view.mark_stale()
 
@@ -168,7 +168,7 @@ class Views(Engine):
         for name, view in self.views.items():
             view.merge(other.views[name])
         self.rows += other.rows
-        if other.rows:  # what has learned nothing changes nothing, readings included
+        if other.rows:  # merging an engine that has learned nothing changes nothing, readings included
             self.mark_stale()
 
     def subtract(self, block: Block) -> None:
@@ -185,7 +185,7 @@ class Views(Engine):
     def fresh(self) -> Self:
         twin = copy.copy(self)
         twin.views = {name: view.fresh() for name, view in self.views.items()}
-        twin.busy = [view for view in twin.views.values() if not view.has_no_columns]
+        twin.active_views = [view for view in twin.views.values() if not view.has_no_columns]
         twin.rows = 0
         twin._pack()
         return twin

@@ -28,16 +28,16 @@ from bayou.views.view import AnyView, Live, Searched
 if TYPE_CHECKING:
     from bayou.scorer import Node
 
-SILENCE = -1e4  # added to a log-probability: nothing of it is left
+EXCLUDED = -1e4  # added to the log-probabilities of an expert, it takes it out of the mixture
 
 
 class WeightedViews(Views):
     """Views "classes", "numeric", "nominal" and "words", and "weights", which holds a weight for each of their terms.
 
-    A view "sections", where there is one, tells the rows of which the weights, or all but their average, are not heard.
+    An optional view "sections" finds the rows for which the weights, or all but their average, are left out.
 
     Each labelled row is predicted first, moves the weights by a step with the tables as they stand, and only then
-    goes into the tables. Readings are refreshed at row counts only, because the weights depend on when they are read.
+    is counted. Readings are refreshed at row counts only, because the weights depend on when they are read.
     """
 
     def __init__(self, views: Mapping[str, AnyView]) -> None:
@@ -73,7 +73,7 @@ class WeightedViews(Views):
         return out
 
     def _in_chunks(self, block: Block, out: Floats, learn: bool) -> None:
-        """Scores into `out`, few enough rows at a time for their terms to stay in the cache."""
+        """Write scores into `out`, few enough rows at a time for their terms to stay in the cache."""
         edges = column_edges(block)
         index, as_pmi = self._index(edges)
         rows = chunk_rows(len(index), self.n_classes)
@@ -81,7 +81,7 @@ class WeightedViews(Views):
             out[where] = self._scores(part, edges, index, as_pmi, learn)
 
     def _index(self, edges: Index) -> tuple[Index, int]:
-        """Columns that have terms: of searched intervals only those with more than one (as PMI)."""
+        """The columns that have terms, and how many of them are PMI already: searched intervals, if more than one."""
         intervals = self._pmi_intervals()
         if intervals is None:
             return np.arange(edges[-1]), 0
@@ -103,17 +103,17 @@ class WeightedViews(Views):
         if learn:
             self.views["classes"].predict_then_update(block, prior)
             if intervals is not None:
-                first = intervals.pmi_terms(block)
+                numeric_terms = intervals.pmi_terms(block)
                 numeric.update(block)
             else:
-                first = numeric.terms_then_update(block, units)
-            columns = [first, nominal.terms_then_update(block, units)]
+                numeric_terms = numeric.terms_then_update(block, units)
+            columns = [numeric_terms, nominal.terms_then_update(block, units)]
             y = block.y
             places = self._places(block, learn=True)
         else:
             self.views["classes"].add_log_prob(block, prior)
-            first = numeric.column_terms(block) if intervals is None else intervals.pmi_terms(block)
-            columns = [first, nominal.column_terms(block)]
+            numeric_terms = numeric.column_terms(block) if intervals is None else intervals.pmi_terms(block)
+            columns = [numeric_terms, nominal.column_terms(block)]
             numeric.fill_units(units)
             y = np.full(block.n, -1, dtype=np.int32)
             places = self._places(block, learn=False)
@@ -128,13 +128,13 @@ class WeightedViews(Views):
         if learn:
             assert isinstance(text, Live)
             assert isinstance(text.reader, Multinomial)
-            terms, heard = text.reader.weigh_then_update(text.summary, words, block, prior, scores)
+            terms, has_words = text.reader.weigh_then_update(text.summary, words, block, prior, scores)
         else:
-            terms, heard = text.column_terms(block), words.predict(text.summary, block, prior, scores)
+            terms, has_words = text.column_terms(block), words.predict(text.summary, block, prior, scores)
         out = self.weights.learn(
             stacked([others, terms]), units, prior, prior, edges, y, block.w, index, others.shape[1], places
         )
-        words.mix(out, scores, heard, prior, y, block.w)
+        words.mix(out, scores, has_words, prior, y, block.w)
         return out
 
     def _places(self, block: Block, learn: bool) -> tuple[Flags, Flags] | None:
@@ -177,11 +177,11 @@ class WeightedViews(Views):
                 inputs.append(clipped(node, scale.get(j, 0.0), LEAST, -LEAST))
         deviations = np.broadcast_to(self.weights.weights, (len(inputs), self.n_classes))
         weighted = [scaled(node, by) for node, by in zip(inputs, deviations, strict=True)]
-        speaking = [node for node in weighted if not says_nothing(node)]
-        return plain_sum([added(joint, self.weights.bias[0]), *speaking])
+        informative = [node for node in weighted if not says_nothing(node)]
+        return plain_sum([added(joint, self.weights.bias[0]), *informative])
 
     def _experts_scorer(self) -> Node:
-        """The experts that are heard, each a weighted naive Bayes, and their mixture."""
+        """The mixture of experts, each a weighted naive Bayes, without those of no weight."""
         prior = np.zeros((1, self.n_classes))
         self.views["classes"].add_log_prob(ANY_ROW, prior)
         intervals = self._pmi_intervals()
@@ -195,8 +195,8 @@ class WeightedViews(Views):
         view = self.views.get("sections")
         if view is None:
             return self.weights.experts_scorer(inputs, prior[0])
-        said = (SILENCE, self.n_classes)
-        outside, far = view.summary.scorer_columns(*said), view.summary.far_columns(*said)
+        excluded = (EXCLUDED, self.n_classes)
+        outside, far = view.summary.scorer_columns(*excluded), view.summary.far_columns(*excluded)
         return self.weights.experts_scorer(inputs, prior[0], outside, far)
 
     def _as_pmi(self, columns: list[Node], prior: Floats) -> list[Node]:

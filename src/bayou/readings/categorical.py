@@ -84,7 +84,7 @@ class CategoricalEstimator(LiveReader[ValueCounts]):
 
     alpha: float = 1.0
     m: float = 0.0
-    only_looks = True
+    prediction_is_pure = True
 
     def add_log_prob(self, summary: ValueCounts, block: Block, out: Floats) -> None:
         s, q = summary, block.codes.shape[1]

@@ -15,7 +15,7 @@ def forest_trees(forest: Forest) -> Trees:
 
     A node whose two children have the same bits becomes a leaf, as do most of the random levels that no row reached.
     """
-    vectors = forest.said_by_leaves().reshape(len(forest.attribute), -1)
+    vectors = forest.leaf_probabilities().reshape(len(forest.attribute), -1)
     inner = _distinct_nodes(forest, vectors)
     order = _reachable(forest, inner)
     position = np.full(len(inner), -1)

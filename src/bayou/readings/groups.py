@@ -37,10 +37,10 @@ Columns = list[tuple[Index, Floats, Floats]]  # keys, class counts of each, and 
 class Groups:
     r"""Searches groups of values for every column; $\log P(g \mid c) = \log (N_{gc} + a) - \log (N_c + a G)$.
 
-    With the m-estimate (the default, m = 1) $a = m / G$. A column of one group says exactly nothing. Over
+    With the m-estimate (the default, m = 1) $a = m / G$. A column of one group adds exactly 0. Over
     `HeavyHitters` the garbage value `*` is one value among the others, and a value that is not kept goes to its
     group. Over `ValueCounts` a value never seen goes to the group of the rarest ones, if there were so many that
-    these were pooled; otherwise it says nothing.
+    these were pooled; otherwise it adds 0.
 
     Parameters
     ----------
@@ -62,28 +62,28 @@ class Groups:
         """Groups of every column, searched over the classes that have weight (or more, if declared)."""
         columns, k = columns_of(summary)
         n_classes = classes_of(summary)
-        found = [self._search(*column, n_classes) for column in columns]
-        return self._reading(found, k, isinstance(summary, HeavyHitters))
+        groupings = [self._search(*column, n_classes) for column in columns]
+        return self._reading(groupings, k, isinstance(summary, HeavyHitters))
 
-    def _reading(self, found: list[tuple[Index, Grouping, int]], k: int, hashed: bool) -> GroupReading:
-        """What was searched column by column, end to end."""
-        sizes = [grouping.n_parts for _, grouping, _ in found]
+    def _reading(self, groupings: list[tuple[Index, Grouping, int]], k: int, hashed: bool) -> GroupReading:
+        """The reading of groups that were searched column by column."""
+        sizes = [grouping.n_parts for _, grouping, _ in groupings]
         parts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        known = [grouping.group_of[: len(keys)] >= 0 for keys, grouping, _ in found]
-        keys = [keys[inside] for (keys, _, _), inside in zip(found, known, strict=True)]
+        has_group = [grouping.group_of[: len(keys)] >= 0 for keys, grouping, _ in groupings]
+        keys = [keys[inside] for (keys, _, _), inside in zip(groupings, has_group, strict=True)]
         rows = [
             parts[j] + grouping.group_of[: len(inside)][inside]
-            for j, ((_, grouping, _), inside) in enumerate(zip(found, known, strict=True))
+            for j, ((_, grouping, _), inside) in enumerate(zip(groupings, has_group, strict=True))
         ]
-        rest = [parts[j] + other if other >= 0 else parts[-1] for j, (_, _, other) in enumerate(found)]
+        rest = [parts[j] + other if other >= 0 else parts[-1] for j, (_, _, other) in enumerate(groupings)]
         return GroupReading(
             keys=np.concatenate([np.zeros(0, np.int64), *keys]),
             row_of=np.concatenate([np.zeros(0, np.int64), *rows]).astype(np.int64),
             offsets=np.concatenate(([0], np.cumsum([len(one) for one in keys]))).astype(np.int64),
             parts=parts,
-            counts=np.concatenate([np.zeros((0, k)), *(grouping.counts for _, grouping, _ in found)]),
+            counts=np.concatenate([np.zeros((0, k)), *(grouping.counts for _, grouping, _ in groupings)]),
             rest=np.array(rest, dtype=np.int64),
-            levels=np.array([grouping.level for _, grouping, _ in found]),
+            levels=np.array([grouping.level for _, grouping, _ in groupings]),
             hashed=hashed,
             smoothing=self.smoothing,
         )
@@ -94,13 +94,13 @@ class Groups:
         """Keys, their groups, and the group of a value that is not among them (-1 if nothing is known of it)."""
         table = np.concatenate([counts, others[np.newaxis], np.zeros((1, len(others)))])
         order, classes = by_content(table)
-        found = self.groups.group(table[np.ix_(order, classes)], n_classes=n_classes)
-        group_of = np.empty_like(found.group_of)
-        group_of[order] = found.group_of
-        sums = np.zeros((found.n_parts, len(others)))
-        sums[:, classes] = found.counts
+        grouping = self.groups.group(table[np.ix_(order, classes)], n_classes=n_classes)
+        group_of = np.empty_like(grouping.group_of)
+        group_of[order] = grouping.group_of
+        sums = np.zeros((grouping.n_parts, len(others)))
+        sums[:, classes] = grouping.counts
         other = group_of[-2] if others.any() else group_of[-1]
-        return keys, Grouping(group_of, sums, found.level), int(other)
+        return keys, Grouping(group_of, sums, grouping.level), int(other)
 
     def restore(self, arrays: Arrays, summary: ValueCounts | HeavyHitters | CountMin) -> GroupReading:
         check_groups(arrays, summary)
@@ -114,7 +114,7 @@ class Groups:
 
 
 def check_groups(arrays: Arrays, summary: ValueCounts | HeavyHitters | CountMin) -> None:
-    """Refuse arrays that are no reading of the summary: whatever the kernels use as an index must be in range."""
+    """Raise `ModelFileError` unless the arrays are a reading of the summary; indices of kernels must be in range."""
     q, known, groups = len(arrays["levels"]), len(arrays["keys"]), len(arrays["counts"])
     shapes = {"offsets": (q + 1,), "parts": (q + 1,), "rest": (q,), "row_of": (known,), "hashed": (1,)}
     for name, shape in shapes.items():
@@ -133,10 +133,12 @@ def check_groups(arrays: Arrays, summary: ValueCounts | HeavyHitters | CountMin)
         require(q == len(summary.sizes), "a reading has other columns than its summary")
         inside = (keys >= 1) & (keys <= summary.sizes[column])
         require(inside.all(), "a reading has groups of values that the schema does not know")
-    own = (first[column] <= arrays["row_of"]) & (arrays["row_of"] < last[column])
-    require(own.all(), "a value belongs to a group of another column")
-    own = (first <= rest) & (rest < last)
-    require((own | (rest == groups)).all(), "the other values of a column belong to a group of another one")
+    in_range = (first[column] <= arrays["row_of"]) & (arrays["row_of"] < last[column])
+    require(in_range.all(), "a value belongs to a group of another column")
+    in_range = (first <= rest) & (rest < last)
+    require(
+        (in_range | (rest == groups)).all(), "the other values of a column belong to a group of another one"
+    )
     counts("the class counts of groups", arrays["counts"])
     finite("the levels of columns", arrays["levels"])
 
@@ -153,7 +155,7 @@ def columns_of(summary: ValueCounts | HeavyHitters) -> tuple[Columns, int]:
 
 
 def classes_of(summary: ValueCounts | HeavyHitters) -> int:
-    """The number of classes that the columns tell apart: those met, or declared."""
+    """The number of classes seen, or declared if that is more."""
     if isinstance(summary, HeavyHitters):
         return max(1, len(summary.classes), int(summary.declared_classes[0]))
     return max(1, int(np.count_nonzero(summary.present.any(axis=0))))
@@ -162,8 +164,8 @@ def classes_of(summary: ValueCounts | HeavyHitters) -> int:
 def named_groups(
     reading: GroupReading, summary: ValueCounts | HeavyHitters | CountMin, schema: Schema
 ) -> dict[str, tuple[float, list[list[str]]]]:
-    """Level and groups of values by column, as people know them; `*` stands for all values that are not listed."""
-    found = {}
+    """Level and groups of values, as texts, by column; `*` stands for all values that are not listed."""
+    by_column = {}
     for j, name in enumerate(schema.names(Kind.NOMINAL)):
         if isinstance(summary, HeavyHitters):
             texts = summary.names(j)
@@ -175,8 +177,8 @@ def named_groups(
         rest = reading.rest_of(j)
         if rest is not None:
             groups[rest].append("*")
-        found[name] = (float(reading.levels[j]), groups)
-    return found
+        by_column[name] = (float(reading.levels[j]), groups)
+    return by_column
 
 
 def by_content(table: Floats) -> tuple[Index, Index]:
@@ -187,20 +189,20 @@ def by_content(table: Floats) -> tuple[Index, Index]:
     >>> a[np.ix_(rows, columns)].tolist() == a[::-1, ::-1][np.ix_(*again)].tolist()
     True
     """
-    weighs = table.any(axis=1)
+    has_weight = table.any(axis=1)
     if (
-        weighs.any() and not weighs.all() and table.min() >= 0.0
-    ):  # cells of a sketch are empty, most of them: they come last
-        full, empty = np.flatnonzero(weighs), np.flatnonzero(~weighs)
+        has_weight.any() and not has_weight.all() and table.min() >= 0.0
+    ):  # most cells of a sketch are empty: they come last
+        full, empty = np.flatnonzero(has_weight), np.flatnonzero(~has_weight)
         rows, classes = by_content(table[full])
         return np.concatenate((full[rows], empty[::-1])), classes
     spread = np.sort(table, axis=1)
     rows = np.lexsort((*spread.T, spread.sum(axis=1)))[::-1]
-    met = np.flatnonzero(table.any(axis=0))
-    if len(met) == 0:
-        return rows, met
-    by_class = table[np.ix_(rows, met)]
-    classes = met[np.lexsort(by_class[::-1])[::-1]]
+    present = np.flatnonzero(table.any(axis=0))
+    if len(present) == 0:
+        return rows, present
+    by_class = table[np.ix_(rows, present)]
+    classes = present[np.lexsort(by_class[::-1])[::-1]]
     rows = np.lexsort((*table[:, classes[::-1]].T, table.sum(axis=1)))[::-1]
     return rows, classes
 
@@ -211,7 +213,7 @@ class GroupReading:
 
     keys, row_of : int64[m], known values and the group of each, column after column (offsets : int64[q + 1])
     counts : float64[G, K], weight of every group; parts : int64[q + 1], the groups of each column
-    rest : int64[q], the group of all other values, G if they say nothing; levels : float64[q], relevance
+    rest : int64[q], the group of all other values, G if they add 0; levels : float64[q], relevance
     """
 
     keys: Index
@@ -274,7 +276,7 @@ class GroupReading:
         over_ranges(rows, block.n, 1 + GRAIN // q)
 
     def terms(self, block: Block) -> Floats:
-        """[n, q, K] log P(g_j | c), 0 where the value is missing or the column says nothing."""
+        """[n, q, K] log P(g_j | c), 0 where the value is missing or has no group."""
         values = self._values(block)
         out = np.zeros((*values.shape, self.table.shape[1]))
         group_terms(out, self.table, self.keys, self.row_of, self.offsets, self.rest, values)
@@ -288,7 +290,7 @@ class GroupReading:
         return [self._scorer_column(j) for j in range(len(self.rest))]
 
     def _scorer_column(self, j: int) -> Node:
-        """Values as cells, each with what its group says; values that are not listed have the rest's."""
+        """A table of values, each with the terms of its group; values that are not listed have those of the rest."""
         from bayou.scorer import value_table
 
         keys, rows = (a[self.offsets[j] : self.offsets[j + 1]] for a in (self.keys, self.row_of))
@@ -302,7 +304,7 @@ class GroupReading:
         return np.maximum(np.diff(self.parts) - 1.0, 0.0)
 
     def odds(self, dichotomies: Dichotomies) -> Odds:
-        """All columns of a code share the groups of values."""
+        """Log-odds for all columns of a code over the same groups of values."""
         return PairedOdds(self.with_counts(dichotomies.sums(self.counts)), dichotomies)
 
     def groups_of(self, column: int) -> list[list[int]]:
@@ -314,18 +316,18 @@ class GroupReading:
         return listed
 
     def rest_of(self, column: int) -> int | None:
-        """The group of all values that are not listed; None if they say nothing."""
+        """The group of all values that are not listed; None if they have none."""
         row = int(self.rest[column])
         return row - int(self.parts[column]) if row < len(self.counts) else None
 
     def realign(self, plan: Alignment) -> Self:
-        """A new column is one empty group, as a search finds it; a new class has no counts."""
-        home = np.full(plan.nominal.size, -1, dtype=np.int64)
-        home[plan.nominal.to] = np.arange(len(plan.nominal.to))
+        """Move the groups; a new column has one empty group, as after a search, a new class no counts."""
+        old_column = np.full(plan.nominal.size, -1, dtype=np.int64)
+        old_column[plan.nominal.to] = np.arange(len(plan.nominal.to))
         counts = move(self.counts, 1, plan.classes)
         keys, rows, sums, rest, levels = [], [], [], [], []
         at = 0
-        for j, old in enumerate(home.tolist()):
+        for j, old in enumerate(old_column.tolist()):
             here = slice(self.offsets[old], self.offsets[old + 1]) if old >= 0 else slice(0, 0)
             part = slice(self.parts[old], self.parts[old + 1]) if old >= 0 else slice(0, 0)
             moved = self.keys[here] if self.hashed else plan.values[j].to[self.keys[here] - 1] + 1

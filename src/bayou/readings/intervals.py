@@ -56,7 +56,7 @@ class CellSummary(Summary, Protocol):
 class Intervals:
     r"""Searches intervals for every column; $\log P(i \mid c) = \log (N_{ic} + a) - \log (N_c + a I)$.
 
-    With the m-estimate (the default, m = 1) $a = m / I$. A column of one interval says exactly nothing.
+    With the m-estimate (the default, m = 1) $a = m / I$. A column of one interval adds exactly 0.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Intervals:
         self.added()
 
     def added(self) -> tuple[float, float, float]:
-        """What smoothing adds to an interval: a constant, a share m of 1 / I, a share of 1 / (N + 1)."""
+        """What smoothing adds to an interval: a constant, a multiple m of 1 / I, a multiple of 1 / (N + 1)."""
         if isinstance(self.smoothing, MEstimate):
             if (self.smoothing.p, self.smoothing.share) != (None, 0.0):
                 raise SchemaError(
@@ -99,35 +99,35 @@ class Intervals:
         return IntervalReading(self.search(*self.cells(summary), summary), self.added())
 
     def cells(self, summary: CellSummary) -> tuple[Index, Floats, Floats]:
-        """The cells that the discretiser may join: none finer than what the summary knows about ranks."""
+        """The cells that the discretiser may join: for supervised ones, only cells that the ranks can separate."""
         if self.bins.supervised and hasattr(summary, "separable_cells"):
             joined: tuple[Index, Floats, Floats] = summary.separable_cells()
             return joined
         return summary.all_cells()
 
     def search(self, offsets: Index, upper: Floats, counts: Floats, summary: CellSummary) -> Partitions:
-        """Intervals of these cells."""
+        """The partitions of all columns that the discretiser finds over these cells."""
         if len(offsets) == 1:  # no columns, as in every model that begins
             return Partitions(offsets, upper, counts, np.zeros(0))
         seen = np.flatnonzero(counts.any(axis=0))
         present = np.ascontiguousarray(counts[:, seen])
         n_classes = max(len(seen), int(summary.declared[0]), 1)
-        found: dict[int, Partitions] = {}
+        by_first_column: dict[int, Partitions] = {}
 
         def columns(lo: int, hi: int) -> None:
             a, b = offsets[lo], offsets[hi]
-            found[lo] = self.bins.partitions(
+            by_first_column[lo] = self.bins.partitions(
                 offsets[lo : hi + 1] - a, upper[a:b], present[a:b], n_classes=n_classes
             )
 
         over_pieces(columns, len(offsets) - 1, SEARCH_GRAIN)
-        parts = [found[lo] for lo in sorted(found)]
+        parts = [by_first_column[lo] for lo in sorted(by_first_column)]
         sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-        kept = np.zeros((int(sizes.sum()), counts.shape[1]))
-        kept[:, seen] = np.concatenate([part.counts for part in parts])
+        interval_counts = np.zeros((int(sizes.sum()), counts.shape[1]))
+        interval_counts[:, seen] = np.concatenate([part.counts for part in parts])
         cuts = np.concatenate([part.cuts for part in parts])
         levels = np.concatenate([part.levels for part in parts])
-        return Partitions(offsets_of(sizes), cuts, kept, levels)
+        return Partitions(offsets_of(sizes), cuts, interval_counts, levels)
 
     def restore(self, arrays: Arrays, summary: CellSummary) -> IntervalReading:
         offsets, cuts, cells = arrays["offsets"], arrays["cuts"], arrays["counts"]
@@ -159,7 +159,7 @@ class IntervalReading:
     Parameters
     ----------
     partitions
-        One partition per column; `partitions[j]` has cuts, class counts and level for people to look at.
+        One partition per column; `partitions[j]` has cuts, class counts and level for display.
     added
         What smoothing adds, see `Intervals.added`.
     """
@@ -226,7 +226,7 @@ class IntervalReading:
     def predict_then_count(
         self, cells: ValueCounts, smoothing: CategoricalEstimator, block: Block, out: Floats
     ) -> None:
-        """What the intervals say of each row as they stood before it, added to `out`; then the row is counted."""
+        """Add log P(i | c) of each row, as it stood before the row, to `out`; then count the row."""
         s = cells
         predict_then_count(
             s.counts, s.present, s.seen, out, s.declared, s.offsets, self.partitions.cuts, self.parts, self.counted,
@@ -254,7 +254,7 @@ class IntervalReading:
         over_ranges(rows, block.n, 1 + GRAIN // len(index))
 
     def terms(self, block: Block) -> Floats:
-        """[n, p, K] log P(x_j | c), 0 where the value is missing or the column says nothing."""
+        """[n, p, K] log P(x_j | c), 0 where the value is missing or the column has one interval."""
         parts = self.partitions
         out = np.zeros((*block.numeric.shape, self.table.shape[1]))
         interval_terms(out, self.table, parts.cuts, parts.offsets, block.numeric)
@@ -264,7 +264,7 @@ class IntervalReading:
         return self.tables_of_columns(self.table)
 
     def tables_of_columns(self, table: Floats) -> list[Node]:
-        """What a table float64[P or more, K] over the intervals says, column by column, as nodes of a scorer."""
+        """The rows of a table float64[P or more, K] over the intervals as nodes of a scorer, one per column."""
         from bayou.scorer import interval_table
 
         cuts = self.partitions.cuts
@@ -273,7 +273,7 @@ class IntervalReading:
         ]
 
     def informative_columns(self) -> Index:
-        """Columns of more than one interval; the others say nothing until the next search."""
+        """Columns of more than one interval; the others add 0 until the next search."""
         return np.flatnonzero(np.diff(self.parts) > 1)
 
     @cached_property
@@ -295,7 +295,7 @@ class IntervalReading:
         return np.diff(self.parts) - 1.0
 
     def odds(self, dichotomies: Dichotomies) -> Odds:
-        """All columns of a code share the intervals of the classes; counts of a side are summed, then smoothed."""
+        """Log-odds for all columns of a code over the same intervals: counts of each side are summed, then smoothed."""
         parts = self.partitions
         # Smoothing by the weight of the column, which differs from column to column of the code
         if self.added[2]:
@@ -304,17 +304,17 @@ class IntervalReading:
         return PairedOdds(self.with_counts(dichotomies.sums(parts.counts)), dichotomies)
 
     def realign(self, plan: Alignment) -> Self:
-        """A new column is one empty interval; a new class has no counts."""
+        """Move the intervals; a new column has one empty interval, a new class no counts."""
         parts = self.partitions
-        home = np.full(plan.numeric.size, -1, dtype=np.int64)
-        home[plan.numeric.to] = np.arange(len(plan.numeric.to))
+        old_column = np.full(plan.numeric.size, -1, dtype=np.int64)
+        old_column[plan.numeric.to] = np.arange(len(plan.numeric.to))
         sizes = np.ones(plan.numeric.size, dtype=np.int64)
         sizes[plan.numeric.to] = np.diff(parts.offsets)
         offsets = offsets_of(sizes)
         cuts = np.full(offsets[-1], np.inf)
         counts = np.zeros((int(offsets[-1]), plan.classes.size))
         moved = move(parts.counts, 1, plan.classes)
-        for j, old in enumerate(home):
+        for j, old in enumerate(old_column):
             if old >= 0:
                 here, there = (
                     slice(offsets[j], offsets[j + 1]),

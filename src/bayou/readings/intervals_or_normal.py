@@ -27,11 +27,11 @@ SHOWN = 10  # intervals of a normal column that reports show
 class IntervalsOrNormal(Intervals):
     r"""Intervals as `Intervals` finds them, or the cells themselves under one normal density per class.
 
-    A discretiser loses what lies within an interval, which costs most where columns are smooth and rows are few;
-    normal densities fail where they are not smooth. So each column is read in both ways, and the shorter code of its
+    A discretiser loses the differences within an interval, which costs most where columns are smooth and rows are few;
+    normal densities fail where columns are not smooth. So each column is read in both ways, and the shorter code of its
     classes is kept: that of the intervals by MODL's criterion, that of the normals as $-\sum_i \log P(y_i | x_i)$
     with the moments of class $y_i$ less row i. A column read as normal has the cells of its summary for intervals,
-    and the weight of each is divided among the classes as the normals say, which is all that is left to smoothing.
+    and the weight of each is divided among the classes by the normals, before smoothing.
     """
 
     def read(self, summary: CellSummary) -> MixedReading:

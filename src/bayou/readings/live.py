@@ -66,7 +66,7 @@ class LiveReader(Generic[S]):
 
         return total(so_far, self.scorer_columns(summary))
 
-    only_looks = False  # whether predicting changes nothing at all, not even a cache
+    prediction_is_pure = False  # whether predicting changes nothing at all, not even a cache
     has_units = False  # whether terms are densities, which depend on the units of their columns
 
     def fill_units(self, summary: S, units: Floats) -> None:

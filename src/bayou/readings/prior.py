@@ -46,7 +46,7 @@ class CountedPrior(PriorReader):
     """
 
     alpha: float = 0.0
-    only_looks = True
+    prediction_is_pure = True
 
     def add_log_prob(self, summary: ClassCounts, block: Block, out: Floats) -> None:
         add_prior(out, summary.weight, summary.declared.item(), self.alpha)

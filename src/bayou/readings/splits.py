@@ -1,4 +1,4 @@
-"""Which split of a leaf tells most about the class, and whether to make it: rules that read the leaf's statistics."""
+"""Split rules: the best split of a leaf by its statistics, and whether it is worth making."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from bayou.readings.partition import Discretiser
 from bayou.recipe import Recipe
 
 Cells = tuple[Index, Floats, Floats]  # of numeric columns, end to end: offsets, largest values, class counts
-EVERY: Index = np.zeros(0, dtype=np.int64)  # instead of keys by which columns are drawn: all are tried
+EVERY: Index = np.zeros(0, dtype=np.int64)  # no keys by which columns are drawn: all are tried
 
 
 def hoeffding_bound(merit_range: float, delta: float, n: float) -> float:
@@ -71,7 +71,7 @@ class Split:
     weights: Floats
 
     def values_of(self, child: int, size: int) -> list[int]:
-        """The values of a nominal column, of so many, that go to a child."""
+        """The values of a nominal column with `size` values that go to a child."""
         if child < len(self.groups):
             return list(self.groups[child])
         return [v for v in range(size) if v != self.groups[0][0]]
@@ -79,7 +79,7 @@ class Split:
 
 @dataclass(frozen=True)
 class SplitRule(Recipe):
-    """What the rules by which leaves split share.
+    """Base of the rules by which leaves split.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class SplitRule(Recipe):
     cuts: Discretiser | None = None
     inherit: bool = False
 
-    grace: ClassVar[float] = 200.0  # what a tree takes where it is told nothing else
+    grace: ClassVar[float] = 200.0  # default of the tree's parameter, as is `delta`
     delta: ClassVar[float] = 1e-7
 
     def __post_init__(self) -> None:
@@ -117,7 +117,7 @@ class SplitRule(Recipe):
         raise NotImplementedError
 
     def rules(self, delta: float, tie: float) -> Floats:
-        """What kernels need to know, in their order."""
+        """The parameters of the rule as an array, in the order that kernels expect."""
         tested = isinstance(self, GTest)
         groups = (GROUPS if tested else ONE_AGAINST_REST) if self.binary else EACH_VALUE
         return np.array(
@@ -125,11 +125,15 @@ class SplitRule(Recipe):
         )
 
     def read_cells(self, cells: Cells, rows: float, merits: Merits) -> None:
-        """Put the merits of numeric columns in, read off cells instead of moments."""
+        """Write the merits of numeric columns, computed from cells instead of moments, into `merits`."""
         offsets, upper, counts = cells
         if self.cuts is not None:
-            found = self.cuts.partitions(offsets, upper, counts)
-            offsets, upper, counts = found.offsets, found.cuts, np.ascontiguousarray(found.counts)
+            partitions = self.cuts.partitions(offsets, upper, counts)
+            offsets, upper, counts = (
+                partitions.offsets,
+                partitions.cuts,
+                np.ascontiguousarray(partitions.counts),
+            )
         p = len(merits.cut)
         cell_merits(
             offsets, upper, counts, rows, self.min_branch, self.bits, merits.merit[:p], merits.cut, merits.freedom[:p]
@@ -147,7 +151,7 @@ class SplitRule(Recipe):
         rows: float,
         cells: Cells | None = None,
     ) -> Split:
-        """The split at a place of the merits."""
+        """The split of the column at `place` in the merits."""
         p, k = moments.shape[2], moments.shape[1]
         if place < p:
             cut = float(merits.cut[place])
@@ -166,18 +170,22 @@ class SplitRule(Recipe):
         if v == MULTIWAY_VALUE:
             values = [int(v) for v in codes if values_of[v].any()]
             return Split(MULTIWAY, j, 0.0, tuple((v,) for v in values), values_of[values])
-        chosen = {v}
+        left_values = {v}
         if v < MULTIWAY_VALUE:
             cells_of = order[offsets[j] : offsets[j + 1]]
-            found = values_on_the_left(counts, present[j], cells_of, -2 - v, rows, self.min_branch, self.bits)
-            chosen = set((found - offsets[j]).tolist())
+            left_cells = values_on_the_left(
+                counts, present[j], cells_of, -2 - v, rows, self.min_branch, self.bits
+            )
+            left_values = set((left_cells - offsets[j]).tolist())
         weights = np.zeros((2, k))
         for code in codes:
-            weights[0 if code in chosen else 1] += values_of[code]
+            weights[0 if code in left_values else 1] += values_of[code]
         if v >= 0:
             return Split(ONE_VALUE, j, 0.0, ((v,),), weights)
-        met = [int(code) for code in codes if values_of[code].any()]
-        groups = tuple(tuple(code for code in met if (code in chosen) is left) for left in (True, False))
+        seen = [int(code) for code in codes if values_of[code].any()]
+        groups = tuple(
+            tuple(code for code in seen if (code in left_values) is left) for left in (True, False)
+        )
         return Split(MULTIWAY, j, 0.0, groups, weights)
 
 
@@ -290,7 +298,7 @@ RULES: dict[str, type[SplitRule]] = {"g-test": GTest, "gain": InformationGain, "
 
 
 def split_rule(split: str | SplitRule) -> SplitRule:
-    """The recipe behind a short name."""
+    """The split rule with this short name; a rule is returned as it is."""
     if isinstance(split, SplitRule):
         return split
     if split not in RULES:
@@ -314,7 +322,7 @@ def merits_of(
 ) -> Merits:
     """Merits of the columns of a leaf that has seen `rows` weight; `order` ranks the cells, `classes` the classes.
 
-    With `keys` of the columns, merits of some that are drawn for this look at the leaf; else of all.
+    With `keys` of the columns, only merits of columns that are drawn at random for this attempt; else of all.
     """
     p, q = moments.shape[2], len(present)
     merits = Merits(np.empty(p + q), np.empty(p), np.empty(q, dtype=np.int64), np.empty(p + q))

@@ -1,4 +1,4 @@
-"""Bases of summaries: the life of declared arrays, and the tidying of counts from which rows were taken out."""
+"""Bases of summaries: how declared arrays are moved, merged, saved and checked; counts after rows are unlearned."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from bayou.summaries.state import FREE, Cells, move
 
 __all__ = ["ArraySummary", "DecayingSummary", "State", "move", "sweep"]
 
-DUST = 1e-9  # of the weight taken out of a cell: what rounding may leave in it
+DUST = 1e-9  # share of the weight taken out of a cell that rounding may leave in it
 
 
 class State:
     """Arrays declared in the class body (`bayou.summaries.state`), and how they are moved, saved and checked.
 
-    `state` holds the declarations by name. A subclass overrides what is odd about it and calls `super()`: `derive`
-    for what it computes from the arrays, `parts` for states inside it, `check` for what holds between arrays.
+    `state` holds the declarations by name. A subclass overrides what differs and calls `super()`: `derive` for what
+    it computes from the arrays, `parts` for states inside it, `check` for what must hold between arrays.
     `lengths` are those of the schema it was last realigned to.
     """
 
@@ -33,11 +33,11 @@ class State:
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        own = {name: cells for name, cells in vars(cls).items() if isinstance(cells, Cells)}
+        declared = {name: cells for name, cells in vars(cls).items() if isinstance(cells, Cells)}
         # An attribute of the class would make that of the instance three times as slow to reach
-        for name in own:
+        for name in declared:
             delattr(cls, name)
-        cls.state = {**cls.state, **own}
+        cls.state = {**cls.state, **declared}
 
     def __init__(self) -> None:
         for name, cells in self.state.items():
@@ -52,22 +52,24 @@ class State:
 
     def has_free_axes(self) -> bool:
         """Whether the lengths of some arrays do not follow from schema and configuration alone."""
-        own = any(str(a)[0] in FREE for cells in self.state.values() for a in cells.axes)
-        return own or any(part.has_free_axes() for _, part in self.parts())
+        has_free = any(str(a)[0] in FREE for cells in self.state.values() for a in cells.axes)
+        return has_free or any(part.has_free_axes() for _, part in self.parts())
 
     def least_bytes(self, shape: Shape) -> int:
-        """About how many bytes it takes over a schema of this shape before anything is learned.
+        """About how many bytes the state takes over a schema of this shape before anything is learned.
 
-        A file is asked for as much before anything is allocated, so whoever makes room by a parameter, or for more
-        than the declared arrays, says so by an override.
+        A file must be at least as long before anything is allocated for it. A class that allocates by a parameter, or
+        more than the declared arrays, overrides this.
         """
-        own = sum(cells.least_bytes(self, shape) for cells in self.state.values())
-        return own + sum(part.least_bytes(shape) for _, part in self.parts())
+        declared = sum(cells.least_bytes(self, shape) for cells in self.state.values())
+        return declared + sum(part.least_bytes(shape) for _, part in self.parts())
 
     def arrays(self) -> Arrays:
         """The declared arrays and those of inner states, under stable names."""
-        own = {name: getattr(self, name) for name in self.state}
-        return own | {f"{prefix}{k}": a for prefix, part in self.parts() for k, a in part.arrays().items()}
+        declared = {name: getattr(self, name) for name in self.state}
+        return declared | {
+            f"{prefix}{k}": a for prefix, part in self.parts() for k, a in part.arrays().items()
+        }
 
     def restore(self, arrays: Arrays) -> None:
         """Take the arrays given by `arrays`, and derive what follows from them."""
@@ -92,15 +94,17 @@ class State:
         Names, types and lengths come first, then the invariant of each array; an override adds what must hold
         between arrays. What a kernel uses as an index is proven to be in range here and nowhere else.
         """
-        own = self.arrays()
+        current = self.arrays()
         inner = [(part, {k: prefix + k for k in part.arrays()}) for prefix, part in self.parts()]
-        require(own.keys() == arrays.keys(), f"{type(self).__name__} has other arrays: {', '.join(own)}")
-        mine = [name for name in arrays if not any(name in names.values() for _, names in inner)]
+        require(
+            current.keys() == arrays.keys(), f"{type(self).__name__} has other arrays: {', '.join(current)}"
+        )
+        declared = [name for name in arrays if not any(name in names.values() for _, names in inner)]
         free: dict[str, dict[str, int]] = {}
-        for name in mine:
+        for name in declared:
             family = free.setdefault(name.rpartition(".")[0], {})
-            self.state[_last(name)].fit(name, arrays[name], own[name], family)
-        for name in mine:
+            self.state[_last(name)].fit(name, arrays[name], current[name], family)
+        for name in declared:
             self.state[_last(name)].valid(name, arrays[name], self)
         for part, names in inner:
             part.check({k: arrays[name] for k, name in names.items()})
@@ -113,9 +117,9 @@ class ArraySummary(State):
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        odd = [name for name, cells in cls.state.items() if cells.merge is None]
-        if odd and cls.merge is ArraySummary.merge:
-            raise TypeError(f"{cls.__name__} does not say how {', '.join(odd)} merge: override merge")
+        unmerged = [name for name, cells in cls.state.items() if cells.merge is None]
+        if unmerged and cls.merge is ArraySummary.merge:
+            raise TypeError(f"{cls.__name__} does not say how {', '.join(unmerged)} merge: override merge")
         if any(cells.scales for cells in cls.state.values()) and not hasattr(cls, "scale"):
             raise TypeError(f"{cls.__name__} declares arrays that decay: derive it from DecayingSummary")
 
@@ -132,7 +136,7 @@ class ArraySummary(State):
         self.derive()
 
     def blank(self) -> Self:
-        """Another one of the same configuration, whose arrays are still to be restored."""
+        """A summary of the same configuration whose arrays are still to be restored."""
         twin = type(self)(**self.config())
         twin.lengths = self.lengths
         return twin
@@ -182,9 +186,9 @@ def _last(name: str) -> str:
 
 
 def sweep(before: np.ndarray, after: np.ndarray) -> None:
-    """Tidy counts from which rows were taken out: dust left by rounding is nothing, less than nothing is an error.
+    """Set counts to 0 where rows were taken out and only rounding errors are left; raise where a count is negative.
 
-    Whole numbers leave no dust, so theirs stay as exact as they are.
+    Counts of whole numbers have no rounding errors, and stay exact.
 
     >>> counts = np.array([2.0, 1e-16])
     >>> sweep(np.array([3.0, 0.3]), counts)

@@ -14,15 +14,18 @@ if TYPE_CHECKING:
 
 
 def bitmaps_pay(s: JointCounts, codes: Codes, w: Floats) -> bool:
-    """Many rows of weight 0 or 1, few values (an estimate in nanoseconds per row), and whole counts so far:
-    only then is adding rows up before adding them to the counts the same, bit for bit."""
+    """Whether counting by bitmaps is faster (an estimate in nanoseconds per row) and gives the same bits.
+
+    It is faster for many rows of few values. Bits are the same where weights are 0 or 1 and counts are whole: only then
+    may rows be added up before they are added to the counts.
+    """
     n, m = codes.shape
     if n < 256 or m < 2 or not all_whole(w, 1.0):
         return False
     cells = float(s.layout[1, m] + (s.layout[2, m] if s.interaction_order == 3 else 0))
-    here = columns_met(codes)  # rows touch no other columns
-    increments = here * (here - 1) / 2
-    increments += here * (here - 1) * (here - 2) / 6 if s.interaction_order == 3 else 0
+    columns = columns_met(codes)  # rows touch no other columns
+    increments = columns * (columns - 1) / 2
+    increments += columns * (columns - 1) * (columns - 2) / 6 if s.interaction_order == 3 else 0
     passes = float(s.sizes.max()) * m * 0.3 + cells * (0.6 / 64 + 2.0 * len(s.classes) / n)
     counts = (s.classes, s.singles, s.present, s.pairs, s.triples)
     return passes < increments and all(whole_numbers(table) for table in counts)
@@ -53,5 +56,5 @@ def count_by_bitmaps(s: JointCounts, codes: Codes, y: Codes, w: Floats, sign: fl
 
 
 def whole_numbers(counts: Floats) -> bool:
-    """Whether all of them are integers."""
+    """Whether all counts are integers."""
     return all_whole(counts.reshape(-1), np.inf)

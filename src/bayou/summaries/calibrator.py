@@ -1,4 +1,4 @@
-"""What is known of how sure a classifier is when it is right, and what its probabilities become."""
+"""What calibration has learned: how a classifier's probabilities are corrected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bayou.summaries.state import ADD, declare
 
 FIRST_FIT = 16.0  # rows after which shares are fitted for the first time
 ROUNDING = 1e-9  # of a mean of two bounded numbers
-ADDED = ("counts", "bins")  # what merging adds up; everything else is averaged
+ADDED = ("counts", "bins")  # arrays that merging adds up; the others are averaged
 
 
 def _shares(name: str, array: Floats, summary: Calibrator) -> None:
@@ -38,8 +38,8 @@ def _powers(name: str, array: Floats, summary: Calibrator) -> None:
 class Calibrator(ArraySummary):
     """Weights of "temperature", "vector" and "beta", counts for "isotonic", powers by level, reliability.
 
-    `kernels/calibration.py` says what the arrays hold. It learns from what a classifier says about a row before that
-    is learned, so `update` is refused; `learn` takes the probabilities.
+    `kernels/calibration.py` describes the arrays. Calibration learns from the probabilities of a row before the row is
+    learned, so `update` is refused; `learn` takes the probabilities.
 
     Merge: AVERAGED; counts add up, weights, fitted shares and powers are averaged by the rows in them. Memory: 1.4 kB a
     class.
@@ -69,7 +69,7 @@ class Calibrator(ArraySummary):
         return {"method": self.method, "eta": self.eta, "forget": self.forget}
 
     def learn(self, proba: Floats, classes: Floats, declared: int, y: Codes, w: Floats, out: Floats) -> None:
-        """Row by row the calibrated log-probabilities into `out`, then the label where there is one."""
+        """Write the calibrated log-probabilities of each row into `out`, then learn its label, if any."""
         calibrate_rows(
             self.shared, self.cells, self.scalars, self.counts, self.fitted, self.points,
             self.levels, self.bins, proba, classes, declared, y, w, self.method, self.eta, self.forget, out,

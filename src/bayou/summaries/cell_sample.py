@@ -1,4 +1,4 @@
-"""A bounded sample of rows as one byte per cell, chosen by what they hold."""
+"""A bounded sample of rows with one byte per cell, chosen by a hash of the row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.state import declare
 
-PENDING = 4096  # rows that may wait before they are put in order
+PENDING = 4096  # rows that may be pending before they are sorted
 PER_ROW = 20  # bytes of a row besides its cells
 Part = tuple[Bytes, Bytes, Codes, Floats, Index]
 
@@ -33,11 +33,11 @@ def places(name: str, array: Bytes, summary: Any) -> None:
 class CellSample(DecayingSummary):
     """The rows whose hash, of their cells and class, is below 2^(64 - h); h rises by one whenever they are too many.
 
-    Which rows are kept depends on the rows alone: neither on their order nor on how they were shared out. Equal rows
-    are kept once, with their weights added.
+    Which rows are kept depends on the rows alone: neither on their order nor on how they are divided among shards.
+    Equal rows are kept once, with their weights added.
 
-    Merge: EXACT, between samples over the same cells; whoever merges checks that. Memory: rows (d + 20) bytes, at most
-    `max_bytes`, and as much for rows that wait.
+    Merge: EXACT, between samples over the same cells, which the caller checks. Memory: rows (d + 20) bytes, at most
+    `max_bytes`, and as much for pending rows.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class CellSample(DecayingSummary):
         self.rows, self.max_bytes = rows, max_bytes
         self._column_keys: Index = np.zeros(0, dtype=np.int64)
         self._class_keys: Index = np.zeros(0, dtype=np.int64)
-        self._waiting: list[Part] = []
+        self._pending: list[Part] = []
         super().__init__()
 
     def config(self) -> dict[str, Scalar]:
@@ -76,41 +76,41 @@ class CellSample(DecayingSummary):
         raise UnsupportedError("a sample of cells is taught through the forest that has the cells")
 
     def hashes_of(self, cells: Bytes, y: Codes) -> Index:
-        """int64[n]: what chooses each row, and its part in the bootstrap samples."""
+        """int64[n]: hashes that decide whether a row is kept, and which bootstrap samples it is in."""
         hashes = np.empty(len(y), dtype=np.int64)
         hash_cells(hashes, cells, y, self._column_keys, self._class_keys, self.numeric.shape[1])
         return hashes
 
     def add(self, cells: Bytes, y: Codes, w: Floats) -> None:
-        """Keep those of the rows whose turn it is; what comes without label or weight teaches nothing."""
+        """Keep the rows with a label, weight and a small enough hash."""
         hashes, p = self.hashes_of(cells, y), self.numeric.shape[1]
         which = (y >= 0) & (w > 0) & self._chosen(hashes)
         part = (cells[which, :p], cells[which, p:], y[which], w[which], hashes[which])
-        self._waiting.append(part)
-        if sum(len(each[2]) for each in self._waiting) > len(self.y) + PENDING or len(self._waiting) > 256:
-            self.settle()
+        self._pending.append(part)
+        if sum(len(each[2]) for each in self._pending) > len(self.y) + PENDING or len(self._pending) > 256:
+            self.flush()
 
-    def settle(self) -> None:
-        """Put the rows that wait among the others, equal ones together, in the order of their hashes."""
-        parts = [(self.numeric, self.nominal, self.y, self.w, self.hashes), *self._waiting]
-        self._waiting = []
+    def flush(self) -> None:
+        """Merge the pending rows into the sample, equal ones as one, in the order of their hashes."""
+        parts = [(self.numeric, self.nominal, self.y, self.w, self.hashes), *self._pending]
+        self._pending = []
         if len(parts) > 1:
             self._take([np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
 
     def _take(self, rows: list[Any]) -> None:
         numeric, nominal, y, w, hashes = rows
-        found, first, same = np.unique(hashes, return_index=True, return_inverse=True)
-        total = np.zeros(len(found))
-        np.add.at(total, same, w)
+        unique, first, same = np.unique(hashes, return_index=True, return_inverse=True)
+        weights = np.zeros(len(unique))
+        np.add.at(weights, same, w)
         columns = numeric.shape[1] + nominal.shape[1]
         most = max(1, min(self.rows, self.max_bytes // (columns + PER_ROW)))
-        which = self._chosen(found)
+        which = self._chosen(unique)
         while np.count_nonzero(which) > most:
             self.halvings = self.halvings + 1
-            which = self._chosen(found)
-        first, total, found = first[which], total[which], found[which]
+            which = self._chosen(unique)
+        first, weights, unique = first[which], weights[which], unique[which]
         self.numeric, self.nominal = numeric[first], nominal[first]
-        self.y, self.w, self.hashes = y[first], total, found
+        self.y, self.w, self.hashes = y[first], weights, unique
 
     def _chosen(self, hashes: Index) -> Any:
         if not self.halvings[0]:
@@ -119,34 +119,34 @@ class CellSample(DecayingSummary):
 
     def cells(self) -> Bytes:
         """uint8[n, d]: the rows, numeric columns first."""
-        self.settle()
+        self.flush()
         cells: Bytes = np.concatenate([self.numeric, self.nominal], axis=1)
         return cells
 
     def subtract_cells(self, cells: Bytes, y: Codes, w: Floats) -> None:
         """Take rows out again."""
-        self.settle()
+        self.flush()
         hashes = self.hashes_of(cells, y)
         which = np.flatnonzero((y >= 0) & (w > 0) & self._chosen(hashes))
         at = np.searchsorted(self.hashes, hashes[which])
         known = at < len(self.hashes)
         known[known] = self.hashes[at[known]] == hashes[which][known]
-        left = self.w.copy()
-        np.subtract.at(left, at[known], w[which][known])
-        if not known.all() or (left < -1e-9).any():
+        remaining = self.w.copy()
+        np.subtract.at(remaining, at[known], w[which][known])
+        if not known.all() or (remaining < -1e-9).any():
             raise DataError(
                 "rows that were never learned cannot be unlearned",
                 remedy="unlearn rows as they were learned, with the weights they had",
             )
-        stay = left > 1e-9
-        self.w = left
+        stays = remaining > 1e-9
+        self.w = remaining
         for name in ("numeric", "nominal", "y", "w", "hashes"):
-            setattr(self, name, getattr(self, name)[stay])
+            setattr(self, name, getattr(self, name)[stays])
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
-        self.settle()
-        other.settle()
+        self.flush()
+        other.flush()
         self.halvings = np.maximum(self.halvings, other.halvings)
         names = ("numeric", "nominal", "y", "w", "hashes")
         self._take([np.concatenate([getattr(self, name), getattr(other, name)]) for name in names])
@@ -156,11 +156,11 @@ class CellSample(DecayingSummary):
         )
 
     def scale(self, factor: float) -> None:
-        self.settle()
+        self.flush()
         super().scale(factor)
 
     def realign(self, plan: Alignment) -> None:
-        self.settle()
+        self.flush()
         super().realign(plan)
         names = (*plan.schema.names(Kind.NUMERIC), *plan.schema.names(Kind.NOMINAL))
         self._column_keys, self._class_keys = hash_keys(names), _class_keys(plan)
@@ -171,11 +171,11 @@ class CellSample(DecayingSummary):
         return twin
 
     def arrays(self) -> Arrays:
-        self.settle()
+        self.flush()
         return super().arrays()
 
     def check(self, arrays: Arrays) -> None:
-        """Rows have classes and stand in the order of their hashes; what says yes or no says nothing else."""
+        """Rows have classes and are sorted by their hashes; flags are 0 or 1."""
         super().check(arrays)
         require(int(arrays["y"].min(initial=0)) >= 0, "a row is kept without its label")
         hashes = arrays["hashes"]
@@ -185,8 +185,8 @@ class CellSample(DecayingSummary):
 
 
 def _class_keys(plan: Alignment) -> Index:
-    """A key for every class; what has no label of its own (too many were met) goes by its place."""
+    """A key for every class: the hash of its label, or its place for classes beyond the limit, which have no label."""
     keys = np.arange(plan.classes.size, dtype=np.int64)
-    known = hash_keys(plan.schema.classes.values)
-    keys[: len(known)] = known
+    hashes = hash_keys(plan.schema.classes.values)
+    keys[: len(hashes)] = hashes
     return keys

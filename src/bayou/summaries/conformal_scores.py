@@ -1,4 +1,4 @@
-"""How far from certain a classifier was of the true class, lately: what sets of classes are made from."""
+"""Scores of recent predictions, from which conformal prediction forms sets of classes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def _levels(name: str, array: Floats, summary: ConformalScores) -> None:
 class ConformalScores(ArraySummary):
     """Counts of the scores 1 - P(true class), faded, and the level alpha; by class, or for all classes together.
 
-    `kernels.conformal.conformal_rows` moves them, so `update` is refused. Classes beyond the first row are of no use
-    where all share one (`by_class=False`).
+    `kernels.conformal.conformal_rows` updates them, so `update` is refused. Where all classes share one row of scores
+    (`by_class=False`), the arrays by class are not used.
 
     Merge: AVERAGED; scores add up, levels are averaged by the rows in them. Memory: 2 kB, by class 2 kB each.
     """
@@ -50,11 +50,11 @@ class ConformalScores(ArraySummary):
         return {"coverage": self.coverage, "by_class": self.by_class}
 
     def at_work(self) -> tuple[Floats, Floats]:
-        """The scores and levels that are in use: one line for all classes, or one a class."""
+        """The scores and levels in use: one row for all classes, or one per class."""
         return (self.scores, self.levels) if self.by_class else (self.shared_scores, self.shared_level)
 
     def realign(self, plan: Alignment) -> None:
-        """New classes begin at the level that was promised."""
+        """Move the classes; new ones begin at the level 1 - coverage."""
         before = len(self.levels)
         super().realign(plan)
         new = np.setdiff1d(np.arange(len(self.levels)), plan.classes.to[:before])

@@ -1,4 +1,4 @@
-"""Class counts of values without end, each never too small and seldom much too large (count-min)."""
+"""Approximate class counts of any number of values: never too small, seldom much too large (count-min)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ PRIME = (1 << 31) - 1
 
 def row_hashes(depth: int, seed: int) -> Index:
     """Coefficients of the hash of every row, int64[depth, 4], the same on every machine."""
-    found = [[hash_label(f"{r} {i}", seed) % PRIME for i in range(4)] for r in range(depth)]
-    return np.array(found, dtype=np.int64).reshape(depth, 4)
+    coefficients = [[hash_label(f"{r} {i}", seed) % PRIME for i in range(4)] for r in range(depth)]
+    return np.array(coefficients, dtype=np.int64).reshape(depth, 4)
 
 
 class CountMin(DecayingSummary):
@@ -46,7 +46,7 @@ class CountMin(DecayingSummary):
     seed
         Of the hashes.
 
-    Merge: EXACT (addition); conservative: BOUNDED. Memory: 8 D W K bytes per column, whatever comes.
+    Merge: EXACT (addition); conservative: BOUNDED. Memory: 8 D W K bytes per column, however many values there are.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class CountMin(DecayingSummary):
         self.prime, self.hashes = PRIME, row_hashes(self.depth, seed)
         super().__init__()
         if conservative:
-            self.law = MergeLaw.BOUNDED  # type: ignore[misc] # the law belongs to the rule of updating
+            self.law = MergeLaw.BOUNDED  # type: ignore[misc] # the law depends on the rule of updating
         self.derive()
 
     def config(self) -> Mapping[str, Scalar]:
@@ -80,7 +80,7 @@ class CountMin(DecayingSummary):
         }  # fmt: skip
 
     def derive(self) -> None:
-        """Free cells in the first row of every column, which tell the number of values."""
+        """Count the free cells in the first row of every column, from which the number of values is estimated."""
         used = (
             self.tables[:, 0].any(axis=2) if self.tables.shape[3] else np.zeros((len(self.tables), 1), bool)
         )
@@ -88,9 +88,9 @@ class CountMin(DecayingSummary):
 
     @cached_property
     def values_by_free(self) -> Floats:
-        """float64[W + 1] about how many values leave so many cells of a row free; made when rows are met."""
-        found = (self.width * math.log(self.width / max(1, free)) for free in range(self.width + 1))
-        return np.fromiter(found, dtype=np.float64, count=self.width + 1)
+        """float64[W + 1] the estimated number of values for each number of free cells; computed at first use."""
+        estimates = (self.width * math.log(self.width / max(1, free)) for free in range(self.width + 1))
+        return np.fromiter(estimates, dtype=np.float64, count=self.width + 1)
 
     @property
     def has_no_columns(self) -> bool:
@@ -98,8 +98,8 @@ class CountMin(DecayingSummary):
 
     def distinct(self) -> Floats:
         """About how many values every column has: W ln(W / free cells of a row)."""
-        found: Floats = self.values_by_free[self.free]
-        return found
+        estimates: Floats = self.values_by_free[self.free]
+        return estimates
 
     def update(self, block: Block) -> None:
         self.sweep(block, None, (0.0, 0.0))
@@ -123,7 +123,7 @@ class CountMin(DecayingSummary):
     def sweep(
         self, block: Block, out: Floats | None, smoothing: tuple[float, float], sign: float = 1.0
     ) -> None:
-        """Add the rows `sign` times, in order; where wanted, first write log P(v | c) as it stood before each row.
+        """Add the rows `sign` times, in order; with `out`, first write log P(v | c) as it stood before each row.
 
         out : float64[q, n, K], terms of every column; smoothing : alpha and m of the table.
         """

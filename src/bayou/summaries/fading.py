@@ -1,4 +1,4 @@
-"""Outcomes that fade with every row."""
+"""Outcomes of predictions, weighted less with every later row."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FadedOutcomes(ArraySummary):
     Parameters
     ----------
     alpha
-        What is left of a row's weight when the next one comes; 0.999 remembers about 1,000 rows.
+        The factor of all weights at each row; with 0.999 about the last 1,000 rows count.
 
     Merge: ORDERED (up to rounding what one pass gives; the majority is each shard's own). Memory: 24 K bytes.
     """
@@ -61,12 +61,12 @@ class FadedOutcomes(ArraySummary):
         self.check_mergeable(other)
         if other.ends[0] < 0:
             return
-        old = self.alpha ** int(other.ends[2])
-        self.true = self.true * old + other.true
-        self.predicted = self.predicted * old + other.predicted
-        self.right = self.right * old + other.right
-        first = self.sums[7] * old if self.ends[0] >= 0 else other.sums[7]
-        self.sums = self.sums * old + other.sums
+        factor = self.alpha ** int(other.ends[2])
+        self.true = self.true * factor + other.true
+        self.predicted = self.predicted * factor + other.predicted
+        self.right = self.right * factor + other.right
+        first = self.sums[7] * factor if self.ends[0] >= 0 else other.sums[7]
+        self.sums = self.sums * factor + other.sums
         self.sums[7] = first
         if self.ends[0] < 0:
             self.ends = other.ends.copy()

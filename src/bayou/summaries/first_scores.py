@@ -21,15 +21,15 @@ MOST_NUMBERS = 1 << 17  # probabilities: rows times classes
 
 
 def shares(name: str, array: NDArray[np.float64], summary: object) -> None:
-    """Probabilities."""
+    """Entries are probabilities, up to rounding."""
     require(((array >= 0.0) & (array <= 1.0 + 1e-9)).all(), f"{name} holds no share")
 
 
 class FirstScores(ArraySummary):
     """Truth, weight and probabilities of all rows that have a prediction, while they are few.
 
-    Where there are more than 5,000 rows, or 131,072 probabilities, all are given up, for good. A class that came after
-    a row has a probability of 0 there.
+    Where there are more than 5,000 rows, or 131,072 probabilities, all are dropped, for good. A class that came after
+    a row has the probability 0 there.
 
     Merge: ORDERED (rows stand in the order of the shards). Memory: 8 K + 12 bytes per row, at most 1.1 MB.
 
@@ -56,13 +56,13 @@ class FirstScores(ArraySummary):
     def update(self, block: Block) -> None:
         if self.complete:
             proba, decided = predictions(block)
-            held = (block.y >= 0) & (block.w > 0.0) & (proba @ np.ones(proba.shape[1]) > 0.0)
+            has_prediction = (block.y >= 0) & (block.w > 0.0) & (proba @ np.ones(proba.shape[1]) > 0.0)
             if len(decided):
-                held &= decided >= 0
-            if len(self.truth) + np.count_nonzero(held) > MOST_ROWS:
+                has_prediction &= decided >= 0
+            if len(self.truth) + np.count_nonzero(has_prediction) > MOST_ROWS:
                 self.give_up()
             else:
-                self._append(proba[held], block.y[held], block.w[held])
+                self._append(proba[has_prediction], block.y[has_prediction], block.w[has_prediction])
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
@@ -79,18 +79,18 @@ class FirstScores(ArraySummary):
         self.derive()
 
     def derive(self) -> None:
-        """Give the rows up where they, or the classes, have become too many."""
+        """Drop all rows where they, or the classes, have become too many."""
         if len(self.truth) > MOST_ROWS or self.proba.size > MOST_NUMBERS:
             self.give_up()
 
     def give_up(self) -> None:
-        """Keep no rows from now on."""
+        """Drop all rows, and keep none from now on."""
         self.proba, self.truth, self.weight = self.proba[:0], self.truth[:0], self.weight[:0]
         self.rows = np.array([MOST_ROWS + 1])
 
     def check(self, arrays: Arrays) -> None:
         super().check(arrays)
-        rows, held = int(arrays["rows"][0]), len(arrays["truth"])
-        require(rows in (held, MOST_ROWS + 1) and held <= MOST_ROWS, "other rows than were scored")
-        require(rows == held or held == 0, "rows that were given up")
+        rows, kept = int(arrays["rows"][0]), len(arrays["truth"])
+        require(rows in (kept, MOST_ROWS + 1) and kept <= MOST_ROWS, "other rows than were scored")
+        require(rows == kept or kept == 0, "rows that were given up")
         require(arrays["truth"].min(initial=0) >= 0, "a scored row without a label")

@@ -1,4 +1,4 @@
-"""How far each of several classifiers is followed, by what it said of the rows so far."""
+"""Mixture weights of several classifiers, by how well each has predicted the rows so far."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def _any_active(name: str, array: Index, summary: Followed) -> None:
 
 
 class Followed(ArraySummary):
-    """Shares of M members, of their mean and of their pool in the answer, and the record of each.
+    """Shares of M members, of their mean and of their pool in the prediction, and the record of each.
 
-    It learns from what members say about a row before they learn it, so `update` is refused;
-    `kernels.followed.follow_rows` moves the shares. `record` holds rows, hits, log-loss in nats and the misses
-    since members were last weighed against their cost; `active` the members that have not been dropped; `small` those
-    that are there in their smaller form.
+    Shares are learned from the predictions of members before they learn the row, so `update` is refused;
+    `kernels.followed.follow_rows` updates them. `record` holds rows, hits, log-loss in nats and the misses since
+    members were last compared with their cost; `active` marks members that have not been dropped, `small` those
+    that are kept in their smaller form.
 
     Merge: AVERAGED; records add up, shares are averaged by the rows in them, and a member that either side has
     dropped is dropped; forms must be the same. Memory: 56 (M + 2) bytes.
@@ -52,17 +52,17 @@ class Followed(ArraySummary):
         return {"members": self.members}
 
     def starts(self) -> Floats:
-        """[E] the shares as they are before anything is known; a dropped member has none."""
-        own = (1.0 - OF_MEAN - OF_POOL) / int(self.active.sum())
-        return np.append(np.where(self.active == 1, own, 0.0), [OF_MEAN, OF_POOL])
+        """[E] the shares before anything is learned; a dropped member has none."""
+        of_member = (1.0 - OF_MEAN - OF_POOL) / int(self.active.sum())
+        return np.append(np.where(self.active == 1, of_member, 0.0), [OF_MEAN, OF_POOL])
 
     def drop(self, members: list[int]) -> None:
-        """Follow these members no longer; the others keep their shares in proportion."""
+        """Drop these members; the others keep their shares in proportion."""
         self.active[members] = 0
         self.shares = self._normalised(self.shares)
 
     def weigh_anew(self) -> None:
-        """Begin a new stretch of the record that members are weighed by."""
+        """Reset the misses by which members are compared with their cost."""
         self.record[LATELY] = 0.0
 
     def update(self, block: Block) -> None:
@@ -82,8 +82,8 @@ class Followed(ArraySummary):
         self.record = self.record + other.record
 
     def _normalised(self, shares: Floats) -> Floats:
-        left = np.where(np.append(self.active, [1, 1]) == 1, shares, 0.0)
-        return left / left.sum() if left.sum() > 0 else self.starts()
+        remaining = np.where(np.append(self.active, [1, 1]) == 1, shares, 0.0)
+        return remaining / remaining.sum() if remaining.sum() > 0 else self.starts()
 
     def fresh(self) -> Self:
         twin = self.blank()

@@ -36,12 +36,12 @@ from bayou.summaries.pending_rows import PendingRows
 from bayou.summaries.state import declare, declared_classes, from_schema
 from bayou.threads import over_ranges
 
-CUTS = 253  # of a numeric column: with a cell for missing values, what a byte can tell apart
+CUTS = 253  # of a numeric column: the intervals and a cell for missing values fit in a byte
 PLACES = 63  # of a nominal column's values; missing and other values share the last
-GATHER = 256  # small blocks that are kept before they are put together
+GATHER = 256  # small blocks that are kept before they are concatenated
 FEW = 64  # rows that are not worth a second thread
 MANY = 10_000  # nodes that are
-SUMS = 1 << 22  # bytes that the sums of the rows take that go through the trees together
+SUMS = 1 << 22  # bytes of sums for the rows that go through the trees together
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Structure:
 
 
 def padded_cuts(cuts: Floats) -> Floats:
-    """float64[p, 256]: the cuts with infinite ones behind them, as many as a search of eight steps may look at."""
+    """float64[p, 256]: the cuts, padded with infinite ones for a binary search of eight steps."""
     padded = np.full((len(cuts), 256), np.inf)
     padded[:, :CUTS] = cuts
     return padded
@@ -70,7 +70,7 @@ def padded_cuts(cuts: Floats) -> Floats:
 class Forest(DecayingSummary):
     """N_v(c), the weight of each class among the rows that pass node v, for the nodes of many trees.
 
-    Until the structure is frozen the rows themselves are kept, as a bag, and counted on whatever trees there are.
+    Until the structure is frozen the rows themselves are kept, as a bag, and counted on the trees of the moment.
 
     Merge: EXACT (addition) between models that share their trees, as those made by `fresh()` do; kept rows join those
     of the other side, or are counted on its trees. Other trees are refused. Unlearning is exact on the trees as they
@@ -98,11 +98,11 @@ class Forest(DecayingSummary):
         super().__init__()
         self._new: list[PendingRows] = []
         self._leaves: Floats  # see `_leaves_for`
-        self._asked: int
+        self._leaves_read: int
         self.derive()
 
     def derive(self) -> None:
-        """Compute where each value has its place, how many cuts a column has, and the ways through the trees."""
+        """Compute the places of values, the numbers of cuts, and the packed nodes of the trees."""
         self._forget_leaves()
         self.packed = np.empty(len(self.attribute), dtype=np.int64)
         self.parent = np.empty(len(self.attribute), dtype=np.int32)
@@ -112,8 +112,8 @@ class Forest(DecayingSummary):
         self.offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
         self.places: Bytes = np.full(int(self.offsets[-1]), NO_PLACE, dtype=np.uint8)
         for j, codes in enumerate(self.values):
-            there = np.flatnonzero(codes >= 0)
-            self.places[self.offsets[j] + codes[there]] = there
+            places = np.flatnonzero(codes >= 0)
+            self.places[self.offsets[j] + codes[places]] = places
 
     # -- rows that are kept --
 
@@ -121,8 +121,8 @@ class Forest(DecayingSummary):
     def kept(self) -> PendingRows:
         """The rows from which trees are grown, until they are frozen."""
         if self._new:
-            held = PendingRows(self.kept_numeric, self.kept_codes, self.kept_y, self.kept_w)
-            parts, self._new = [held, *self._new], []
+            old = PendingRows(self.kept_numeric, self.kept_codes, self.kept_y, self.kept_w)
+            parts, self._new = [old, *self._new], []
             self.kept = PendingRows(
                 *(
                     np.concatenate([getattr(part, name) for part in parts])
@@ -142,9 +142,9 @@ class Forest(DecayingSummary):
         return len(self.kept_y) + sum(map(len, self._new))
 
     def _keep(self, block: Block) -> None:
-        taught = (block.y >= 0) & (block.w > 0)
+        labelled = (block.y >= 0) & (block.w > 0)
         empty = PendingRows.none(block.numeric.shape[1], block.codes.shape[1])
-        self._new.append(empty.joined(block, taught))
+        self._new.append(empty.joined(block, labelled))
         if len(self._new) >= GATHER:
             self.kept = self.kept
 
@@ -163,7 +163,7 @@ class Forest(DecayingSummary):
         self.frozen[0] = int(freeze)
 
     def extend(self, structure: Structure, cells: Bytes, y: Codes, w: Floats) -> None:
-        """Take trees that have grown on: new nodes stand behind the old ones and begin by counting these rows."""
+        """Take trees that have grown on: new nodes come after the old ones, and count these rows."""
         before = len(self.attribute)
         for name, array in vars(structure).items():
             setattr(self, name, array)
@@ -194,7 +194,7 @@ class Forest(DecayingSummary):
             self._keep(block)
 
     def read(self, block: Block) -> Floats:
-        """float64[n, 2, K]: what the trees say, on average, of each row."""
+        """float64[n, 2, K]: the mean of the trees' class probabilities for each row, in two readings."""
         if block.n == 1:
             out = np.empty((1, READINGS, len(self.classes)))
             read_row(
@@ -213,34 +213,34 @@ class Forest(DecayingSummary):
         return self._mean(block, read)
 
     def _leaves_for(self, rows: int) -> Floats:
-        """What the leaves say, once as many have been asked since the last row was counted as there are nodes.
+        """The cached class probabilities of all leaves; empty until as many leaves were read as there are nodes.
 
-        Until then, and again after every row that is counted, a row reads the leaves it reaches itself: the table is
-        empty. The whole table is put in place at once, so that predictions in other threads see all of it or nothing.
+        While the table is empty, and again after every row that is counted, each row reads the leaves that it reaches.
+        The table is assigned as a whole, so that predictions in other threads see all of it or nothing.
         """
         table = self._leaves
         if len(table) < len(self.attribute):
-            self._asked += rows * self.trees
-            if self._asked >= len(self.attribute):
-                table = self._leaves = self.said_by_leaves()
+            self._leaves_read += rows * self.trees
+            if self._leaves_read >= len(self.attribute):
+                table = self._leaves = self.leaf_probabilities()
         return table
 
-    def said_by_leaves(self) -> Floats:
-        """float64[nodes, 2, K]: what every leaf says of a row; whatever memory held for the other nodes."""
+    def leaf_probabilities(self) -> Floats:
+        """float64[nodes, 2, K]: the class probabilities of every leaf; inner nodes are not initialised."""
         out = np.empty((len(self.attribute), READINGS, len(self.classes)))
 
-        def some(lo: int, hi: int) -> None:
+        def nodes(lo: int, hi: int) -> None:
             read_leaves(self.counts, self.parent, self.attribute, lo, hi, int(self.declared[0]), out)
 
-        over_ranges(some, len(out), MANY)
+        over_ranges(nodes, len(out), MANY)
         return out
 
     def _forget_leaves(self) -> None:
-        """Note that counts are no longer what they were when the leaves were read."""
-        self._leaves, self._asked = np.empty((0, READINGS, len(self.classes))), 0
+        """Drop the cached class probabilities of the leaves, since counts change."""
+        self._leaves, self._leaves_read = np.empty((0, READINGS, len(self.classes))), 0
 
     def read_then_update(self, block: Block) -> Floats:
-        """float64[n, 2, K]: what the trees say, on average, before each row, which is then counted."""
+        """float64[n, 2, K]: the mean of the trees before each row, as in `read`; the row is then counted."""
         self._forget_leaves()
 
         def learn(cells: Bytes, part: Block, trees: Index, sums: Floats) -> None:
@@ -256,7 +256,7 @@ class Forest(DecayingSummary):
         return out
 
     def _mean(self, block: Block, work: Callable[[Bytes, Block, Index, Floats], None]) -> Floats:
-        """What the trees say, added up in groups of fixed size over as many threads as there are, then averaged."""
+        """The mean of the trees, summed up in groups of fixed size, so that bits do not depend on the threads."""
         out = np.empty((block.n, READINGS, len(self.classes)))
         count = -(-self.trees // GROUP)
         rows = max(256, SUMS // max(1, count * 8 * READINGS * len(self.classes)))
@@ -273,7 +273,7 @@ class Forest(DecayingSummary):
         return out
 
     def _add(self, block: Block, sign: float) -> None:
-        """Count rows in the classes and on their ways down the trees."""
+        """Count rows in the classes and at the nodes on their paths."""
         count_classes(self.classes, block.y, block.w, sign)
         self._add_to_trees(block, sign)
 
@@ -364,14 +364,14 @@ class Forest(DecayingSummary):
             values[j] = np.append(plan.values[new].to, -1)[self.values[j]]
         self.values = values
         assert p == len(plan.numeric.to)
-        rows = kept.take(np.zeros(0, dtype=np.int64))
+        no_rows = kept.take(np.zeros(0, dtype=np.int64))
         self.kept = PendingRows.none(p, len(plan.nominal.to))
         super().realign(plan)
-        self.kept = kept if len(kept) else rows
+        self.kept = kept if len(kept) else no_rows
         self.derive()
 
     def check(self, arrays: Arrays) -> None:
-        """Children come behind their parents, so that every way down ends; columns and places exist."""
+        """Children come after their parents, so that every path ends; columns and places exist."""
         super().check(arrays)
         attribute, left, roots = arrays["attribute"], arrays["left"], arrays["roots"]
         nodes, d = len(attribute), arrays["cuts"].shape[0] + arrays["values"].shape[0]

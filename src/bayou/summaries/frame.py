@@ -1,4 +1,4 @@
-"""What must be fixed before counting: the range of a column, frozen once enough of its values are known."""
+"""Frames: ranges of columns, frozen once enough values were seen, before values are counted in cells."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Values = tuple[Floats, Codes, Floats]
 class Frames(State):
     """Ranges [low, high] of numeric columns, each frozen at its 1,000th value from a buffer kept until then.
 
-    The buffer is state: it holds value, class and weight of the column's first values, and whoever owns the
-    frames counts them once the range is known. A column that appears late warms up on its own.
+    The buffer is state: it holds value, class and weight of the column's first values, which the owner of the frames
+    counts once the range is known. A column that appears late has a warm-up of its own.
 
     Memory: 20,000 bytes per column while any column is warming up, 16 afterwards.
 
@@ -48,7 +48,7 @@ class Frames(State):
         self.resize(0)
 
     def resize(self, p: int) -> None:
-        """p columns, nothing known."""
+        """Set up empty buffers and no ranges for p columns."""
         self.warm_values = np.zeros((p, self.rows))
         self.warm_labels = np.zeros((p, self.rows), dtype=np.int32)
         self.warm_weights = np.zeros((p, self.rows))
@@ -58,12 +58,12 @@ class Frames(State):
 
     @property
     def frozen(self) -> NDArray[np.bool_]:
-        """bool[p] which columns have their range."""
-        known: NDArray[np.bool_] = ~np.isnan(self.low)
-        return known
+        """bool[p] whether each column has its range."""
+        has_range: NDArray[np.bool_] = ~np.isnan(self.low)
+        return has_range
 
     def take(self, block: Block) -> Index:
-        """Keep what warming columns need; the row from which each column's values are not kept any more."""
+        """Buffer values of columns that warm up; returns for each column the first row whose value is not buffered."""
         first = np.zeros(len(self.filled), dtype=np.int64)
         frozen = self.frozen
         if not frozen.all():
@@ -74,7 +74,7 @@ class Frames(State):
         return first
 
     def add(self, column: int, x: Floats, y: Codes, w: Floats) -> int:
-        """Keep values of one warming column; returns how many there was room for."""
+        """Buffer values of one column that warms up; returns how many there was room for."""
         at = int(self.filled[column])
         n = min(len(x), self.rows - at)
         here = slice(at, at + n)
@@ -89,12 +89,12 @@ class Frames(State):
         return np.flatnonzero((self.filled == self.rows) & ~self.frozen)
 
     def kept(self, column: int) -> Values:
-        """What is in a column's buffer."""
+        """Values, labels and weights in the buffer of a column."""
         n = int(self.filled[column])
         return self.warm_values[column, :n], self.warm_labels[column, :n], self.warm_weights[column, :n]
 
     def freeze(self, column: int) -> Values:
-        """Fix the range to what the buffer holds; returns the buffer, which the frames forget."""
+        """Freeze the range to that of the buffered values; returns the buffer, which is emptied."""
         x, y, w = self.kept(column)
         x, y, w = x.copy(), y.copy(), w.copy()
         low, high = float(x.min()), float(x.max())
@@ -105,7 +105,7 @@ class Frames(State):
         return x, y, w
 
     def fix(self, column: int, low: float, high: float) -> None:
-        """Freeze a column to a given range and forget its buffer."""
+        """Freeze a column to a given range and empty its buffer."""
         self.low[column], self.high[column] = low, high
         n, self.filled[column] = int(self.filled[column]), 0
         for buffer in (self.warm_values, self.warm_labels, self.warm_weights):
@@ -145,13 +145,13 @@ class Frames(State):
         """A buffer is there while a column needs it; a range is two numbers, and a column with one keeps no values."""
         super().check(arrays)
         low, high, filled = arrays["low"], arrays["high"], arrays["filled"]
-        kept, known = arrays["warm_values"].shape[1], ~np.isnan(low)
-        require(kept == self.rows or (kept == 0 and known.all()), "values are kept in another room")
+        room, has_range = arrays["warm_values"].shape[1], ~np.isnan(low)
+        require(room == self.rows or (room == 0 and has_range.all()), "values are kept in another room")
         require(
-            filled.max(initial=0) <= kept and not filled[known].any(),
+            filled.max(initial=0) <= room and not filled[has_range].any(),
             "more values are kept than there is room",
         )
         require(arrays["warm_labels"].min(initial=0) >= 0, "a value is kept without its label")
         require(self.lengths.classes or not filled.any(), "values are kept of a class that is not there")
-        require(np.array_equal(known, ~np.isnan(high)), "half a range is known")
-        require((low[known] < high[known]).all(), "a range is empty or upside down")
+        require(np.array_equal(has_range, ~np.isnan(high)), "half a range is known")
+        require((low[has_range] < high[has_range]).all(), "a range is empty or upside down")

@@ -49,19 +49,19 @@ class Grid(Recipe):
     def cuts(self, values: Floats) -> Floats:
         """bins - 1 increasing cuts; a value equal to a cut lies on its left. Cuts not needed are infinite."""
         out = np.full(self.bins - 1, np.inf)
-        kept = np.sort(values)
-        low, high = kept[0], kept[-1]
+        sorted_values = np.sort(values)
+        low, high = sorted_values[0], sorted_values[-1]
         if low == high:
             return out
         if self.rule == "width":
             out[:] = low + (high - low) * np.arange(1, self.bins) / self.bins
         else:
             # A list: a few look-ups take less time than setting up NumPy's
-            n, ordered = len(kept), kept.tolist()
+            n, ordered = len(sorted_values), sorted_values.tolist()
             ends = [-(-step * n // self.bins) - 1 for step in range(1, self.bins)]
             after = dict.fromkeys(bisect_right(ordered, ordered[end]) for end in ends)
-            made = [ordered[i - 1] + (ordered[i] - ordered[i - 1]) / 2 for i in after if i < n]
-            out[: len(made)] = made
+            cuts = [ordered[i - 1] + (ordered[i] - ordered[i - 1]) / 2 for i in after if i < n]
+            out[: len(cuts)] = cuts
         return out
 
 

@@ -30,10 +30,10 @@ def _sums(name: str, array: Floats, summary: GridCounts) -> None:
 
 
 class GridCounts(ArraySummary):
-    """Class counts of the cells of every numeric column, cells divided where the weight is.
+    """Class counts of the cells of every numeric column; cells that get too much weight are divided.
 
-    A column's range is a frame, frozen at its 1,000th value; until then the values themselves are kept and
-    read. Dividing a cell halves its counts, so counts are estimates; `error()` bounds how far ranks are off.
+    A column's range is a frame, frozen at its 1,000th value; until then the values themselves are buffered
+    and read. Dividing a cell halves its counts, so counts are estimates; `error()` bounds how far ranks are off.
 
     Parameters
     ----------
@@ -121,13 +121,13 @@ class GridCounts(ArraySummary):
         over_ranges(columns, p, 1 + GRAIN // block.n)
 
     def _begin(self, column: int) -> None:
-        """Freeze a column's range and count what it kept."""
-        kept = self.frames.freeze(column)
-        self._lay(column)
-        self._count(column, *kept)
+        """Freeze a column's range and count its buffered values."""
+        buffered = self.frames.freeze(column)
+        self._lay_cells(column)
+        self._count(column, *buffered)
 
-    def _lay(self, column: int) -> None:
-        """Empty cells of equal width over the column's frame."""
+    def _lay_cells(self, column: int) -> None:
+        """Set up empty cells of equal width over the column's frame."""
         low, high = self.frames.low[column], self.frames.high[column]
         self.breaks[column] = np.inf
         self.breaks[column, : self.intervals + 1] = np.linspace(low, high, self.intervals + 1)
@@ -144,7 +144,7 @@ class GridCounts(ArraySummary):
         )  # fmt: skip
 
     def _add(self, column: int, x: Floats, y: Codes, w: Floats) -> None:
-        """Values of one column, to its buffer while it warms up, to its cells afterwards."""
+        """Add values of one column: to its buffer while it warms up, to its cells afterwards."""
         n = 0 if self.frames.frozen[column] else self.frames.add(column, x, y, w)
         if column in self.frames.ready():
             self._begin(column)
@@ -163,16 +163,16 @@ class GridCounts(ArraySummary):
             upper, place = np.unique(x, return_inverse=True)
             counts = np.zeros((len(upper), self.counts.shape[2]))
             np.add.at(counts, (place, y), w)
-        held = counts.any(axis=1)
-        return upper[held], counts[held]
+        has_weight = counts.any(axis=1)
+        return upper[has_weight], counts[has_weight]
 
     def all_cells(self) -> tuple[Index, Floats, Floats]:
         """Cells of all columns end to end: offsets int64[p + 1], upper float64[m], counts float64[m, K]."""
-        found = [self.cells(j) for j in range(len(self.sizes))]
-        offsets = np.zeros(len(found) + 1, dtype=np.int64)
-        np.cumsum([len(upper) for upper, _ in found], out=offsets[1:])
-        upper = np.concatenate([upper for upper, _ in found] or [np.empty(0)])
-        counts = np.concatenate([counts for _, counts in found] or [np.empty((0, self.counts.shape[2]))])
+        by_column = [self.cells(j) for j in range(len(self.sizes))]
+        offsets = np.zeros(len(by_column) + 1, dtype=np.int64)
+        np.cumsum([len(upper) for upper, _ in by_column], out=offsets[1:])
+        upper = np.concatenate([upper for upper, _ in by_column] or [np.empty(0)])
+        counts = np.concatenate([counts for _, counts in by_column] or [np.empty((0, self.counts.shape[2]))])
         return offsets, upper, counts
 
     def errors(self) -> Floats:
@@ -196,14 +196,14 @@ class GridCounts(ArraySummary):
                 x, y, w = x.copy(), y.copy(), w.copy()
                 if not self.frames.frozen[j]:
                     self.frames.fix(j, other.frames.low[j], other.frames.high[j])
-                    self._lay(j)
+                    self._lay_cells(j)
                 self._join(other, j)
                 self._add(j, x, y, w)
             else:
                 self._add(j, *other.frames.kept(j))
 
     def _join(self, other: Self, j: int) -> None:
-        """Both grids of a frozen column on their common grid, then back to `cells`."""
+        """Add both grids of a frozen column on their common refinement, then join cells down to `cells`."""
         if other.sums[j, 0] == 0:
             return
         a, b = int(self.sizes[j]), int(other.sizes[j])
@@ -230,7 +230,7 @@ class GridCounts(ArraySummary):
         self.frames.warm_weights *= factor
 
     def regroup(self, groups: Floats) -> Self:
-        """Classes summed by groups; values kept for warming up are relabelled one by one."""
+        """A summary with classes summed by groups; buffered values are relabelled one by one."""
         twin = self.fresh()
         p = len(self.sizes)
         twin.counts = self.counts @ groups.T
@@ -254,17 +254,17 @@ class GridCounts(ArraySummary):
         twin.declared = self.declared.copy()
         for j in np.flatnonzero(self.frames.frozen):
             twin.frames.fix(int(j), self.frames.low[j], self.frames.high[j])
-            twin._lay(int(j))
+            twin._lay_cells(int(j))
         return twin
 
     def check(self, arrays: Arrays) -> None:
         """The breaks of a column rise strictly and are infinite behind its last cell; a column without a range has
         no cells, and joining keeps the number of cells."""
         super().check(arrays)
-        sizes, known = arrays["sizes"], ~np.isnan(arrays["low"])
-        require((sizes[~known] == 0).all(), "a column without a range has cells")
+        sizes, has_range = arrays["sizes"], ~np.isnan(arrays["low"])
+        require((sizes[~has_range] == 0).all(), "a column without a range has cells")
         least = self.max_cells if self.joins else 2
-        inside = (least <= sizes[known]) & (sizes[known] <= self.max_cells)
+        inside = (least <= sizes[has_range]) & (sizes[has_range] <= self.max_cells)
         require(inside.all(), f"a column must have {least} to {self.max_cells} cells")
         for breaks, size in zip(arrays["breaks"], sizes.tolist(), strict=True):
             inner = breaks[: max(0, size - 1)]

@@ -14,7 +14,7 @@ from bayou.summaries.state import declare, move
 
 
 class HashedReservoir(Reservoir):
-    """A `Reservoir` for models that keep no vocabulary: the rows kept bring the hashes of their nominal values.
+    """A `Reservoir` for models without a vocabulary: rows are kept with the hashes of their nominal values.
 
     Merge: AVERAGED, as that of `Reservoir`. Memory: 8 q bytes a row more.
     """
@@ -50,6 +50,6 @@ def _keys(block: Block) -> Index:
 
 
 def _hashed(block: Block, keys: Index) -> Block:
-    """The block with these hashes; what they stand for is not kept."""
+    """The block with these hashes; the values behind them are not kept."""
     block.hashed = Hashed(np.array(keys, order="C"), {})
     return block

@@ -1,4 +1,4 @@
-"""The heaviest values of nominal columns without end, with class counts, in a fixed number of bytes."""
+"""The heaviest values of nominal columns with any number of values, with class counts, in a fixed number of bytes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAST = 4096
 
 def _texts(name: str, array: Texts, summary: HeavyHitters) -> None:
     for text in array:
-        bytes(text).decode()  # raises where it is no text
+        bytes(text).decode()  # raises UnicodeDecodeError
 
 
 class HeavyHitters(ArraySummary):
@@ -43,7 +43,7 @@ class HeavyHitters(ArraySummary):
     Parameters
     ----------
     max_bytes
-        Bytes per column, however many values come.
+        Bytes per column, however many values there are.
 
     Merge: BOUNDED by `error()`, which is 0 (and the merge exact) while the values of every column fit. Memory: at
     most `max_bytes` per column.
@@ -81,9 +81,9 @@ class HeavyHitters(ArraySummary):
         self.classes = np.zeros(0, dtype=np.int32)
         self.declared = np.zeros(0, dtype=np.int64)
         self.declared_classes = np.zeros(1, dtype=np.int64)
-        self._seat(0)
+        self._number_classes(0)
 
-    def _seat(self, k: int) -> None:
+    def _number_classes(self, k: int) -> None:
         self.seats = np.full(k, -1, dtype=np.int32)
         self.seats[self.classes] = np.arange(len(self.classes))
 
@@ -114,7 +114,7 @@ class HeavyHitters(ArraySummary):
         self.sweep(block, None, (0.0, 0.0))
 
     def sweep(self, block: Block, out: Floats | None, smoothing: tuple[float, float]) -> None:
-        """Learn the rows in order; where wanted, first write log P(v | c) as it stood before each row.
+        """Learn the rows in order; with `out`, first write log P(v | c) as it stood before each row.
 
         out : float64[q, n, K], terms of every column; smoothing : alpha and m of the table.
         """
@@ -168,21 +168,21 @@ class HeavyHitters(ArraySummary):
         return block.hashed.keys
 
     def _pieces(self, block: Block) -> Iterator[tuple[int, int]]:
-        """Rows between which the set of classes met stays the same, and with it the capacity."""
-        taught = np.flatnonzero((block.y >= 0) & (block.w > 0))
-        unseated = taught[self.seats[block.y[taught]] < 0]
-        codes, first = np.unique(block.y[unseated], return_index=True)
-        arrivals = sorted(zip(unseated[first].tolist(), codes.tolist(), strict=True))
+        """Ranges of rows within which the set of classes seen stays the same, and with it the capacity."""
+        labelled = np.flatnonzero((block.y >= 0) & (block.w > 0))
+        new = labelled[self.seats[block.y[labelled]] < 0]
+        codes, first = np.unique(block.y[new], return_index=True)
+        arrivals = sorted(zip(new[first].tolist(), codes.tolist(), strict=True))
         at = 0
         for row, code in arrivals:
             yield at, row
-            self._meet(code)
+            self._add_class(code)
             at = row
         yield at, block.n
 
-    def _meet(self, code: int) -> None:
+    def _add_class(self, code: int) -> None:
         self.classes = np.append(self.classes, np.int32(code))
-        self._seat(len(self.seats))
+        self._number_classes(len(self.seats))
         for column in self.columns:
             column.add_class()
             column.trim(self.capacity)
@@ -196,7 +196,7 @@ class HeavyHitters(ArraySummary):
         c = self.columns[column]
         keys, cells, texts = c.held()
         order = np.lexsort((keys, cells[:, 0]))[::-1]
-        found = [
+        values = [
             (
                 bytes(texts[i]).decode().rstrip(),
                 float(cells[i, 0]),
@@ -206,15 +206,15 @@ class HeavyHitters(ArraySummary):
             for i in order
         ]
         if c.rest.any():
-            found.append(("*", float(c.rest.sum()), 0.0, self._by_class(c.rest).tolist()))
-        return found
+            values.append(("*", float(c.rest.sum()), 0.0, self._by_class(c.rest).tolist()))
+        return values
 
     def distinct(self) -> Floats:
-        """How many values every column tells apart, `*` among them where there is one."""
+        """The number of values that every column keeps, `*` included where there is one."""
         return np.array([c.size + float(c.rest.any()) for c in self.columns])
 
     def names(self, column: int) -> dict[int, str]:
-        """The values kept, by key, as people know them."""
+        """The texts of the values kept, by key."""
         keys, _, texts = self.columns[column].held()
         return {key: bytes(text).decode().rstrip() for key, text in zip(keys.tolist(), texts, strict=True)}
 
@@ -233,7 +233,7 @@ class HeavyHitters(ArraySummary):
         for code in other.classes.tolist():
             if self.seats[code] < 0:
                 self.classes = np.append(self.classes, np.int32(code))
-                self._seat(len(self.seats))
+                self._number_classes(len(self.seats))
                 for column in self.columns:
                     column.add_class()
         self.declared = np.maximum(self.declared, other.declared)
@@ -250,18 +250,18 @@ class HeavyHitters(ArraySummary):
     def regroup(self, groups: Floats) -> Self:
         twin = type(self)(self.max_bytes)
         weight = groups[:, self.classes]
-        met = np.flatnonzero(weight.any(axis=1))
-        twin.classes = met.astype(np.int32)
-        twin._seat(len(groups))
+        seen = np.flatnonzero(weight.any(axis=1))
+        twin.classes = seen.astype(np.int32)
+        twin._number_classes(len(groups))
         twin.declared = self.declared.copy()
         twin.declared_classes = np.minimum(self.declared_classes, len(groups))
-        twin.columns = [column.regroup(weight[met], twin.capacity) for column in self.columns]
+        twin.columns = [column.regroup(weight[seen], twin.capacity) for column in self.columns]
         return twin
 
     def realign(self, plan: Alignment) -> None:
         self.lengths = plan.lengths
         self.classes = plan.classes.to[self.classes].astype(np.int32)
-        self._seat(plan.classes.size)
+        self._number_classes(plan.classes.size)
         self.declared_classes = np.array([plan.classes.declared], dtype=np.int64)
         self.declared = np.array([axis.declared for axis in plan.values], dtype=np.int64)
         columns = [ValueCounters(len(self.classes)) for _ in range(plan.nominal.size)]
@@ -274,7 +274,7 @@ class HeavyHitters(ArraySummary):
     def fresh(self) -> Self:
         twin = type(self)(self.max_bytes)
         twin.lengths = self.lengths
-        twin._seat(len(self.seats))
+        twin._number_classes(len(self.seats))
         twin.declared, twin.declared_classes = self.declared.copy(), self.declared_classes.copy()
         twin.columns = [ValueCounters() for _ in self.columns]
         return twin
@@ -283,24 +283,24 @@ class HeavyHitters(ArraySummary):
         """Values by key and classes by code, so that equal content gives equal arrays."""
         order = np.argsort(self.classes)
         seats = np.concatenate([np.arange(HEAD), HEAD + order])
-        held = [column.held() for column in self.columns]
+        kept = [column.held() for column in self.columns]
         k = len(order)
         return {
             "classes": self.classes[order],
-            "sizes": np.array([len(keys) for keys, _, _ in held], dtype=np.int64),
-            "keys": np.concatenate([np.zeros(0, np.int64), *(keys for keys, _, _ in held)]),
-            "cells": np.concatenate([np.zeros((0, HEAD + k)), *(cells[:, seats] for _, cells, _ in held)]),
-            "texts": np.concatenate([np.zeros((0, NAME), np.uint8), *(texts for _, _, texts in held)]),
+            "sizes": np.array([len(keys) for keys, _, _ in kept], dtype=np.int64),
+            "keys": np.concatenate([np.zeros(0, np.int64), *(keys for keys, _, _ in kept)]),
+            "cells": np.concatenate([np.zeros((0, HEAD + k)), *(cells[:, seats] for _, cells, _ in kept)]),
+            "texts": np.concatenate([np.zeros((0, NAME), np.uint8), *(texts for _, _, texts in kept)]),
             "floor": np.array([column.floor for column in self.columns]),
-            "present": np.array([c.present[order] for c in self.columns]).reshape(len(held), k),
-            "rest": np.array([c.rest[order] for c in self.columns]).reshape(len(held), k),
+            "present": np.array([c.present[order] for c in self.columns]).reshape(len(kept), k),
+            "rest": np.array([c.rest[order] for c in self.columns]).reshape(len(kept), k),
             "declared": self.declared,
             "declared_classes": self.declared_classes,
         }
 
     def restore(self, arrays: Arrays) -> None:
         self.classes = np.array(arrays["classes"], dtype=np.int32)
-        self._seat(max(len(self.seats), int(self.classes.max(initial=-1)) + 1))
+        self._number_classes(max(len(self.seats), int(self.classes.max(initial=-1)) + 1))
         self.declared = np.array(arrays["declared"], dtype=np.int64)
         self.declared_classes = np.array(arrays["declared_classes"], dtype=np.int64)
         self.columns = []
@@ -313,7 +313,7 @@ class HeavyHitters(ArraySummary):
             self.columns.append(column)
 
     def check(self, arrays: Arrays) -> None:
-        """The lists of the columns lie end to end and are no longer than the bytes allow; hits and rest add up."""
+        """The lists of the columns are stored end to end and fit in the bytes; hits and rest add up."""
         super().check(arrays)
         codes, total = arrays["classes"], len(arrays["keys"])
         k = len(codes)

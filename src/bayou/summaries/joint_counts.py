@@ -33,8 +33,8 @@ class JointCounts(DecayingSummary):
     """n(c), n(v, c), n(v, v', c) and, of interaction order 3, n(v, v', v'', c), over nominal and gridded columns.
 
     Columns are the nominal ones, then the numeric ones. A row counts in a table when it has all its columns.
-    Rows with a value in a numeric column that has no grid yet wait, as state, until there are `warm_up` of
-    them; `flushed` is the summary with the pending rows on the grid they give so far.
+    Rows with a value in a numeric column that has no grid yet are pending, as state, until there are `warm_up` of
+    them; `flushed` is the summary with the pending rows counted on the grid they give so far.
 
     Merge: EXACT (addition); an unfrozen side takes over the other's grid, two different grids refuse. Unlearning is
     exact on the grid as it is: once frozen it stays, since the values it was cut from are gone.
@@ -85,7 +85,7 @@ class JointCounts(DecayingSummary):
 
     @property
     def pending(self) -> PendingRows:
-        """Rows that wait for a grid."""
+        """The rows that are not counted before their columns have a grid."""
         return PendingRows(self.pending_numeric, self.pending_codes, self.pending_y, self.pending_w)
 
     @pending.setter
@@ -102,14 +102,14 @@ class JointCounts(DecayingSummary):
         }
 
     def derive(self) -> None:
-        """What follows from the state: where cells lie, and values seen."""
+        """Compute the layout of the cells and the numbers of values seen."""
         self.layout = np.empty((3, len(self.sizes) + 1), dtype=np.int64)
         fill_layout(self.layout, self.sizes)
-        self.columns_mark = Mark()  # of the columns and their order
+        self.columns_mark = Mark()  # stands for the columns and their order
         self._count_seen()
 
     def order_by(self, ranks: Index) -> None:
-        """Give the columns their places in the reading order."""
+        """Set the places of the columns in the reading order."""
         self.ranks = np.asarray(ranks, dtype=np.int64)
         self.columns_mark = Mark()
         self.changed()
@@ -120,7 +120,7 @@ class JointCounts(DecayingSummary):
         self.changed()
 
     def changed(self) -> None:
-        """Take a new mark, since readers keep what they have read off a state under its mark."""
+        """Take a new mark, since readers cache what they read under the mark of a state."""
         self.mark = Mark()
         self._flushed: JointCounts | None = None
 
@@ -136,7 +136,7 @@ class JointCounts(DecayingSummary):
 
     @property
     def reading_order(self) -> Index:
-        """Columns in the order in which one may be the parent of a later one; as stored, unless an order was given."""
+        """Columns in the order in which one may be the parent of a later one; as stored, unless ranks are set."""
         return np.argsort(self.ranks, kind="stable") if len(self.ranks) else np.arange(len(self.sizes))
 
     def codes_of(self, block: Block) -> Codes:
@@ -160,9 +160,9 @@ class JointCounts(DecayingSummary):
         while block.n and not np.all(self.frozen):
             waits = self.waits(block)
             end = self._until_full(block, waits)
-            part, late = block.rows(0, end), waits[:end]
-            self.pending = self.pending.joined(part, late)
-            self._count(self.codes_of(part), part.y, np.where(late, 0.0, part.w), 1.0)
+            part, pending = block.rows(0, end), waits[:end]
+            self.pending = self.pending.joined(part, pending)
+            self._count(self.codes_of(part), part.y, np.where(pending, 0.0, part.w), 1.0)
             if self._full():
                 self._freeze(self.pending.sorted())
             block = block.rows(end, block.n)
@@ -191,15 +191,15 @@ class JointCounts(DecayingSummary):
             self.layout, codes, y, w, sign,
         )  # fmt: skip
 
-    # -- rows that wait for a grid --
+    # -- rows that are pending until there is a grid --
 
     def waits(self, block: Block) -> NDArray[np.bool_]:
-        """Rows that teach something and have a value in a column without a grid."""
-        loose = np.isfinite(block.numeric[:, self.frozen == 0]).any(axis=1)
-        return np.asarray(loose & (block.y >= 0) & (block.w > 0))
+        """bool[n], the labelled rows with weight that have a value in a column without a grid."""
+        has_value = np.isfinite(block.numeric[:, self.frozen == 0]).any(axis=1)
+        return np.asarray(has_value & (block.y >= 0) & (block.w > 0))
 
     def _until_full(self, block: Block, waits: NDArray[np.bool_]) -> int:
-        """How many rows of the block come before the grid is made: `warm_up` in weight, or four times in rows."""
+        """The number of rows of the block up to the grid: `warm_up` in weight, or four times as many in rows."""
         if block.n == 1 or len(self.pending_y) + np.count_nonzero(waits) >= 4 * self.grid.warm_up:
             return 1
         weight = float(self.pending_w.sum()) + np.cumsum(np.where(waits, block.w, 0.0))
@@ -214,7 +214,7 @@ class JointCounts(DecayingSummary):
         return len(self.pending_y) >= 4 * self.grid.warm_up
 
     def _freeze(self, pending: PendingRows) -> None:
-        """Cut every column that has values among the pending rows, which are sorted, and count them."""
+        """Set the cuts of every column that has values in the pending rows, which are sorted, and count these."""
         rows = pending.block()
         self.cuts, self.frozen, sizes = self.cuts.copy(), self.frozen.copy(), self.sizes.copy()
         grid, bins = self.grid, self._affordable_bins(rows)
@@ -233,10 +233,10 @@ class JointCounts(DecayingSummary):
         self._count(self.codes_of(rows), rows.y, rows.w, 1.0)
 
     def _affordable_bins(self, rows: Block) -> int:
-        """Intervals for columns about to be cut: as many as the grid says, fewer where the tables would be too large.
+        """The number of intervals of new columns: `bins` of the grid, fewer where the tables would be too large.
 
-        An eighth of `max_bytes` is theirs: the rest is room for classes, values and columns to come. What the schema
-        knows of rows to come must not matter, so it is only asked whether there is room in any case.
+        They may take an eighth of `max_bytes`; the rest is left for later classes, values and columns. The result must
+        not depend on rows after these, which the schema may know: its sizes only decide whether `bins` fit anyway.
         """
         bins, room = self.grid.bins, self.max_bytes // 8
         if self.grid.rule == "width":
@@ -245,8 +245,8 @@ class JointCounts(DecayingSummary):
         q, sizes = self.nominal, np.where(self.frozen > 0, self.sizes[self.nominal :], new * bins)
         if self.bytes_for([*self.sizes[:q].tolist(), *sizes.tolist()], len(self.classes)) <= room:
             return bins
-        met = [len(np.unique(codes[codes >= 0])) for codes in rows.codes.T]
-        nominal = (self.seen[:q] + np.array(met, dtype=np.int64)).tolist()
+        n_new_values = [len(np.unique(codes[codes >= 0])) for codes in rows.codes.T]
+        nominal = (self.seen[:q] + np.array(n_new_values, dtype=np.int64)).tolist()
         k = len(np.union1d(np.flatnonzero(self.classes), rows.y))
         while bins > self.fewest_bins:
             sizes = np.where(self.frozen > 0, self.sizes[q:], new * bins)
@@ -257,11 +257,11 @@ class JointCounts(DecayingSummary):
 
     @property
     def fewest_bins(self) -> int:
-        """Intervals that a column must have room for, before it has a grid."""
+        """The number of intervals for which room is reserved before a column has a grid."""
         return self.grid.bins if self.grid.rule == "width" else min(3, self.grid.bins)
 
     def reserved(self) -> list[int]:
-        """Cells of every numeric column: those it has, or must have room for."""
+        """The number of cells of every numeric column, or those reserved before it has a grid."""
         cells: list[int] = np.where(self.frozen > 0, self.sizes[self.nominal :], self.fewest_bins).tolist()
         return cells
 
@@ -270,7 +270,7 @@ class JointCounts(DecayingSummary):
         if len(self.pending) == 0:
             return self
         if self._flushed is None:
-            # Before a grid is frozen every prediction comes here, so what `_freeze` replaces is not copied first
+            # Every prediction before a grid is frozen does this, so arrays that `_freeze` replaces are not copied first
             twin = copy(self)
             for name in (*self.counted, "declared", "seen"):
                 setattr(twin, name, getattr(self, name).copy())
@@ -282,17 +282,19 @@ class JointCounts(DecayingSummary):
         return self._flushed
 
     def _flushed_with(self, block: Block) -> JointCounts | None:
-        """The flushed counts with more rows, where these do not move a cut and whole weights make the order of
-        counting irrelevant: what `flushed` would give, without counting the pending rows again."""
+        """The flushed counts updated by a block, without counting pending rows again; None if bits would differ.
+
+        They are the same where no cut moves, and weights are whole, so that the order of counting does not matter.
+        """
         twin, numeric = self._flushed, self.pending.numeric
         if twin is None or self.grid.rule != "width" or np.any(twin.waits(block)):
             return None
         if not (whole_numbers(block.w) and whole_numbers(self.pending.w)):
             return None
-        loose = (self.frozen == 0) & (twin.frozen > 0)
-        here = block.numeric[:, loose]
-        low, high = np.nanmin(numeric[:, loose], axis=0), np.nanmax(numeric[:, loose], axis=0)
-        if np.any((here < low) | (here > high)):
+        provisional = (self.frozen == 0) & (twin.frozen > 0)
+        values = block.numeric[:, provisional]
+        low, high = np.nanmin(numeric[:, provisional], axis=0), np.nanmax(numeric[:, provisional], axis=0)
+        if np.any((values < low) | (values > high)):
             return None
         twin.update(block)
         return twin
@@ -320,7 +322,7 @@ class JointCounts(DecayingSummary):
             self.update(rows)
 
     def _adopt(self, other: Self) -> None:
-        """Take over grids that only the other has, and let go of the pending rows."""
+        """Take over grids that only the other has, and drop the pending rows."""
         new = (self.frozen == 0) & (other.frozen > 0)
         self.cuts[new], self.frozen[new] = other.cuts[new], 1
         self.declared[self.nominal :] = np.maximum(self.declared, other.declared)[self.nominal :]
@@ -375,7 +377,7 @@ class JointCounts(DecayingSummary):
         require(arrays["pending_y"].min(initial=0) >= 0, "a pending row has no label")
 
     def regroup(self, groups: Floats) -> Self:
-        """Classes added up by groups; pending rows go with their class's first group."""
+        """Counts with classes summed by groups; pending rows get the first group of their class."""
         twin = self.fresh()
         arrays = dict(self.arrays())
         arrays.update({name: arrays[name] @ groups.T for name in self.counted})  # exact: whole numbers
@@ -386,9 +388,10 @@ class JointCounts(DecayingSummary):
         return twin
 
     def coarsened(self, parts: list[Index]) -> Self:
-        """The counts over groups of cells, exactly: parts[j][v] is the new cell of cell v of column j.
+        """The exact counts over groups of cells: parts[j][v] is the new cell of cell v of column j.
 
-        Cells of a numeric column are joined with their neighbours; the cuts between groups remain. No row waits.
+        Cells of a numeric column are joined with their neighbours; the cuts between groups remain. There must be no
+        pending rows.
         """
         twin = self.copy()
         sizes = np.array([int(part.max(initial=-1)) + 1 for part in parts], dtype=np.int64)
@@ -397,8 +400,8 @@ class JointCounts(DecayingSummary):
         twin.grid = replace(self.grid, bins=int(sizes[self.nominal :].max(initial=1)))
         twin.cuts = np.full((len(self.cuts), twin.grid.bins - 1), np.inf)
         for cuts, fine, part in zip(twin.cuts, self.cuts, parts[self.nominal :], strict=True):
-            kept = fine[np.flatnonzero(np.diff(part))]
-            cuts[: len(kept)] = kept
+            remaining = fine[np.flatnonzero(np.diff(part))]
+            cuts[: len(remaining)] = remaining
         return twin
 
     # -- growth --
@@ -413,11 +416,11 @@ class JointCounts(DecayingSummary):
         return 8 * k * (cells + pairs + triples + len(sizes) + 1)
 
     def least_bytes(self, shape: Shape) -> int:
-        """The counts of nominal columns, and the cuts of numeric ones, which have no cells before their grid."""
+        """Bytes of the counts of nominal columns and the cuts of numeric ones, which have no cells at first."""
         return self.bytes_for(list(shape.values), shape.classes) + 8 * shape.numeric * self.inner
 
     def check_bytes(self, sizes: list[int], k: int) -> None:
-        """Refuse tables beyond `max_bytes`, with the numbers and the ways out."""
+        """Raise `SchemaError` if tables of these sizes exceed `max_bytes`."""
         need = self.bytes_for(sizes, k)
         if need <= self.max_bytes:
             return
@@ -465,11 +468,11 @@ class JointCounts(DecayingSummary):
         self._count_seen()
 
     def _move(self, sizes: Index, columns: Index, parts: list[Index]) -> None:
-        """Carry all counts to other sizes: column j goes to columns[j], its value v to parts[j][v]."""
+        """Move all counts to a layout of other sizes: column j goes to columns[j], its value v to parts[j][v]."""
         layout = np.empty((3, len(sizes) + 1), dtype=np.int64)
         fill_layout(layout, sizes)
-        still = np.array_equal(layout, self.layout) and np.array_equal(columns, np.arange(len(sizes)))
-        if still and all(np.array_equal(part, np.arange(len(part))) for part in parts):
+        unchanged = np.array_equal(layout, self.layout) and np.array_equal(columns, np.arange(len(sizes)))
+        if unchanged and all(np.array_equal(part, np.arange(len(part))) for part in parts):
             return
         k = len(self.classes)
         start = layout[0, columns]
@@ -490,5 +493,5 @@ class JointCounts(DecayingSummary):
 
 
 def moved_columns(plan: Alignment) -> Index:
-    """Where the columns go: nominal ones come first, then numeric ones."""
+    """The new places of all columns, nominal ones first, then numeric ones."""
     return np.append(plan.nominal.to, plan.nominal.size + plan.numeric.to).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Rows that are kept: picked from blocks, put behind one another, moved to a schema that has grown."""
+"""Blocks of kept rows: selecting rows, concatenating blocks, moving rows to a schema that has grown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def no_rows(numeric: int, nominal: int, text: int) -> Block:
 
 
 def take(block: Block, rows: NDArray[np.int64]) -> Block:
-    """Some rows of a block, copied."""
+    """A copy of the rows of a block with these numbers."""
     return Block(
         np.ascontiguousarray(block.numeric[rows]),
         np.ascontiguousarray(block.codes[rows]),
@@ -32,7 +32,7 @@ def take(block: Block, rows: NDArray[np.int64]) -> Block:
 
 
 def stack(a: Block, b: Block) -> Block:
-    """The rows of both."""
+    """The rows of both blocks, one after the other."""
     words = tuple(
         Words(
             np.concatenate([x.indptr, z.indptr[1:] + x.indptr[-1]]),

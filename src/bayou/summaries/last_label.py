@@ -23,12 +23,14 @@ class LastLabel(ArraySummary):
     last: Index = declare(1, dtype=np.int64, fill=-1, codes=True, valid=valid.class_codes)
 
     def update(self, block: Block) -> None:
-        if block.n and block.y[-1] >= 0 and block.w[-1] > 0.0:  # mostly: no need to look at the others
+        if (
+            block.n and block.y[-1] >= 0 and block.w[-1] > 0.0
+        ):  # usually, and then the other rows do not matter
             self.last[0] = block.y[-1]
             return
-        taught = np.flatnonzero((block.y >= 0) & (block.w > 0))
-        if len(taught):
-            self.last[0] = block.y[taught[-1]]
+        labelled = np.flatnonzero((block.y >= 0) & (block.w > 0))
+        if len(labelled):
+            self.last[0] = block.y[labelled[-1]]
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)

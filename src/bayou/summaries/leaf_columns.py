@@ -1,4 +1,4 @@
-"""What leaves of a tree keep of numeric columns beside their moments: one summary per leaf that still learns."""
+"""Summaries of numeric columns at the leaves of a tree, beside their moments: one per leaf that still learns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bayou.protocols import Arrays
 from bayou.summaries.array_summary import State
 
 
-class Kept(Protocol):
+class CellSource(Protocol):
     """A summary of numeric columns that can be read as cells: `QuantileTuples`, `GridCounts`."""
 
     def all_cells(self) -> tuple[Index, Floats, Floats]: ...
@@ -28,21 +28,21 @@ class Kept(Protocol):
     def copy(self) -> Self: ...
 
 
-S = TypeVar("S", bound=Kept)
+S = TypeVar("S", bound=CellSource)
 
 
 class LeafColumns(State, Generic[S]):
     """Base of one summary of numeric columns per slot, all of one configuration.
 
-    A subclass declares the arrays of a file, in which the slots lie end to end, and says in `arrays` and `apart` how
-    they are put together and taken apart again.
+    A subclass declares the arrays of a file, in which the slots are stored end to end; its `arrays` joins them and its
+    `apart` splits them again.
 
     Parameters
     ----------
     empty
         The summary of a leaf that has learned nothing.
     slots
-        How many leaves keep one.
+        The number of leaves that have a summary.
     """
 
     per_slot: ClassVar[str]  # an array with a row per slot
@@ -65,22 +65,22 @@ class LeafColumns(State, Generic[S]):
         return self.slots[slot].all_cells()
 
     def update(self, block: Block, slots: Index) -> None:
-        """Take in rows, each at its slot; -1 is none."""
+        """Learn rows, each at its slot; -1 is no slot."""
         for slot in np.unique(slots[slots >= 0]):
             rows = np.flatnonzero(slots == slot)
             codes = np.empty((len(rows), 0), dtype=np.int32)
             self.slots[slot].update(Block(block.numeric[rows], codes, (), block.y[rows], block.w[rows]))
 
     def clear(self, slot: int) -> None:
-        """Forget what one slot holds."""
+        """Empty one slot."""
         self.slots[slot] = self.empty.fresh()
 
     def copy(self, here: int, there: int) -> None:
-        """Let one slot hold what another does."""
+        """Copy the summary of slot `here` to slot `there`."""
         self.slots[there] = self.slots[here].copy()
 
     def resize(self, slots: int) -> None:
-        """More or fewer slots; those beyond the end are lost."""
+        """Change the number of slots; those beyond the end are lost."""
         more = (self.empty.fresh() for _ in range(slots - len(self.slots)))
         self.slots = [*self.slots[:slots], *more]
 

@@ -69,12 +69,12 @@ class LeafGrids(LeafColumns[GridCounts]):
         out: list[Arrays] = []
         place = np.cumsum(arrays["warming"]) - arrays["warming"]
         for s, warm in enumerate(arrays["warming"].tolist()):
-            kept = {
+            buffers = {
                 name: arrays[name][place[s]] if warm else arrays[name][:0].sum(axis=0)[:, :0] for name in WARM
             }
-            kept = {name: a.astype(self.state[name].dtype) for name, a in kept.items()}
+            buffers = {name: a.astype(self.state[name].dtype) for name, a in buffers.items()}
             stacked = {name: arrays[name][s] for name in STACKED}
-            out.append({**stacked, **kept, "declared": self.empty.declared})
+            out.append({**stacked, **buffers, "declared": self.empty.declared})
         return out
 
     def check(self, arrays: Arrays) -> None:

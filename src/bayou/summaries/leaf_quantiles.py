@@ -15,13 +15,13 @@ from bayou.summaries.leaf_columns import LeafColumns
 from bayou.summaries.quantile_tuples import BUFFER, QuantileTuples
 from bayou.summaries.state import declare
 
-JOINED = ("tuples", "values", "labels", "weights")  # slot after slot; "sizes" and "pending" tell them apart
+JOINED = ("tuples", "values", "labels", "weights")  # slot after slot, of the lengths in "sizes" and "pending"
 
 
 class LeafQuantiles(LeafColumns[QuantileTuples]):
     """One `QuantileTuples` per slot, with a fixed number of tuples per column.
 
-    Memory per slot: 8 (4 + K) bytes per tuple and column, and 512 (8 p + 12) for the rows that wait.
+    Memory per slot: 8 (4 + K) bytes per tuple and column, and 512 (8 p + 12) for pending rows.
     """
 
     # Checked slot by slot, as `QuantileTuples` are

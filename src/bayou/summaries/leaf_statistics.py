@@ -1,4 +1,4 @@
-"""What leaves remember of their rows: moments and ranges of numeric columns, counts of nominal values, by class."""
+"""Statistics of the leaves of a tree: moments and ranges of numeric columns, counts of nominal values, by class."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from bayou.summaries.leaf_quantiles import LeafQuantiles
 from bayou.summaries.quantile_tuples import QuantileTuples
 from bayou.summaries.state import declare
 
-Held = tuple[Floats, Floats, Floats]  # moments, counts and presences of one slot
+SlotArrays = tuple[Floats, Floats, Floats]  # moments, counts and presences of one slot
 QUANTILES = "quantiles."
-# What is read off the statistics, slot by slot
-READ = ("tables", "bounds", "above", "below", "known", "seen")
+# Arrays computed from the statistics, slot by slot
+TABLES = ("tables", "bounds", "above", "below", "known", "seen")
 ROOM = 8  # slots allocated at first, if memory allows; doubled when full
 LOGS = np.empty(1 << 14)
 fill_logs(LOGS)
@@ -49,12 +49,12 @@ def _moments(name: str, array: Floats, summary: LeafStatistics) -> None:
 
 
 class LeafStatistics(State):
-    """One slot of statistics per leaf that still learns, and what is read off them, kept current row by row.
+    """One slot of statistics per leaf that still learns, and tables for prediction that every row updates.
 
     moments : float64[S, 5, K, p], n, mean, m2, low, high; counts : float64[S, cells, K]; present : float64[S, q, K].
     The cells of a nominal column have room for a power of two of values, so that shapes depend on the schema alone.
-    With `tuples`, every slot also keeps the quantiles of numeric columns, in so many tuples each; with `grid`, cells
-    that adapt as this empty grid's do.
+    With `tuples`, every slot also keeps the quantiles of numeric columns, in so many tuples each; with `grid`, adaptive
+    cells of the configuration of this empty grid.
     Memory per slot: 64 bytes per class and numeric column, 16 per class and cell, 17 per class and nominal column.
     """
 
@@ -82,14 +82,14 @@ class LeafStatistics(State):
         return len(self.moments)
 
     def slot_bytes(self, classes: int, numeric: int, cells: int, nominal: int) -> int:
-        """Bytes of one slot over a schema of these sizes, with what is read off it."""
+        """Bytes of one slot over a schema of these sizes, with its tables for prediction."""
         more = self.quantiles.slot_bytes(classes, numeric) if self.quantiles else 0
         return (
             classes * (64 * numeric + 16 * cells + 16 * nominal) + 24 * numeric + cells + 8 * nominal + more
         )
 
     def least_bytes(self, shape: Shape) -> int:
-        """The slots that are there from the start."""
+        """Bytes of the slots allocated at first."""
         cells = int(rooms(list(shape.values))[-1])
         return ROOM * self.slot_bytes(shape.classes, shape.numeric, cells, shape.nominal)
 
@@ -103,7 +103,7 @@ class LeafStatistics(State):
         self.seen = np.zeros(self.present.shape[:2], dtype=np.int64)
 
     def read(self, slot: int | None = None) -> None:
-        """Read the tables of one slot, or of all, from the state."""
+        """Compute the tables for prediction of one slot, or of all, from the statistics."""
         for s in range(self.slots) if slot is None else (slot,):
             (peak, centre, half), moments = self.tables[s], self.moments[s]
             read_columns(
@@ -115,19 +115,19 @@ class LeafStatistics(State):
             )  # fmt: skip
 
     def clear(self, slot: int) -> None:
-        """Forget what one slot holds."""
+        """Empty one slot."""
         for array in (self.moments, self.counts, self.present):
             array[slot] = 0.0
         if self.quantiles:
             self.quantiles.clear(slot)
         self.read(slot)
 
-    def held(self, slot: int) -> Held:
+    def slot_arrays(self, slot: int) -> SlotArrays:
         """A copy of the moments, counts and presences of one slot."""
         return self.moments[slot].copy(), self.counts[slot].copy(), self.present[slot].copy()
 
     def copy(self, here: int, there: int) -> None:
-        """Let one slot hold what another does."""
+        """Copy the statistics of slot `here` to slot `there`."""
         for array in (self.moments, self.counts, self.present):
             array[there] = array[here]
         if self.quantiles:
@@ -135,25 +135,25 @@ class LeafStatistics(State):
         self.read(there)
 
     def resize(self, slots: int) -> None:
-        """More or fewer slots; those beyond the end are lost, new ones are empty."""
+        """Change the number of slots; those beyond the end are lost, new ones are empty."""
         before = self.slots
-        for name in (*self.state, *READ):
+        for name in (*self.state, *TABLES):
             old: NDArray[Any] = getattr(self, name)
             new = np.zeros((slots, *old.shape[1:]), dtype=old.dtype)
             new[: min(slots, len(old))] = old[:slots]
             setattr(self, name, new)
         if self.quantiles:
             self.quantiles.resize(slots)
-        if slots > before:  # what is read off an empty slot is the same for all of them
+        if slots > before:  # the tables of all empty slots are the same
             self.read(before)
-            for name in READ:
+            for name in TABLES:
                 getattr(self, name)[before + 1 :] = getattr(self, name)[before]
 
     def parts(self) -> Sequence[tuple[str, State]]:
         return [(QUANTILES, self.quantiles)] if self.quantiles else []
 
     def realign(self, plan: Alignment) -> None:
-        """Make room for classes, columns and values, and move what is there."""
+        """Move the statistics to the places of classes, columns and values in a larger schema."""
         self.lengths = plan.lengths
         if self.quantiles:
             self.quantiles.realign(plan)
@@ -178,7 +178,7 @@ class LeafStatistics(State):
         self.derive()
 
     def _stays(self, plan: Alignment, offsets: Index) -> bool:
-        """Whether everything keeps its place: growth within the rooms that are there."""
+        """Whether everything keeps its place, since the schema grows within the room of each column."""
         same = self.moments.shape[2:] == (plan.classes.size, plan.numeric.size)
         ends = all(
             np.array_equal(axis.to, np.arange(len(axis.to)))
@@ -187,14 +187,14 @@ class LeafStatistics(State):
         return same and ends and np.array_equal(offsets, self.offsets)
 
     def check(self, arrays: Arrays) -> None:
-        """Every slot that keeps moments keeps quantiles, where these are kept."""
+        """There are as many slots of quantiles, if any, as of moments."""
         super().check(arrays)
         if self.quantiles:
             same = len(arrays["moments"]) == len(arrays[f"{QUANTILES}{self.quantiles.per_slot}"])
             require(same, "every leaf with moments has quantiles")
 
     def derive(self) -> None:
-        """The tables read off all slots."""
+        """Compute the tables for prediction of all slots."""
         self._allocate()
         self.read()
 

@@ -28,7 +28,7 @@ def _rows(name: str, array: Floats, summary: Any) -> None:
 
 
 class LevelWeights(DecayingSummary):
-    """Weights of what columns say with no, one and two parents, as deviations from 1 (`kernels/network_levels.py`).
+    """Weights of the terms of columns with no, one and two parents, as deviations from 1 (`kernels/network_levels.py`).
 
     Merge: AVERAGED; weights are averaged by the rows each model learned from, squared gradients and labels add up.
     Decay fades the labels alone. Memory: 24 (3 d + 1) (K + 1) bytes for d columns and K classes.
@@ -45,7 +45,7 @@ class LevelWeights(DecayingSummary):
         super().__init__()
 
     def learn(self, levels: Floats, declared: int, y: Codes, w: Floats, out: Floats) -> None:
-        """Row by row what the weighted levels [3 d, n, K] say of the classes, then a step if there is a label."""
+        """Write scores from the weighted levels [3 d, n, K] into `out`; each labelled row then moves the weights."""
         weigh_levels(
             self.shared, self.cells, self.learned, self.labels, declared, levels, y, w, ETA, out
         )  # fmt: skip
@@ -54,7 +54,7 @@ class LevelWeights(DecayingSummary):
         raise UnsupportedError("weights are taught through the networks that they weigh")
 
     def realign(self, plan: Alignment) -> None:
-        """Columns and classes to come begin with the weight 1."""
+        """Move the weights; those of new columns and classes are 1."""
         super().realign(plan)
         m, before = plan.nominal.size + plan.numeric.size, self.shared.shape[1] // LEVELS
         columns = moved_columns(plan)

@@ -1,9 +1,9 @@
-"""A mark for one state of a summary, under which readers keep what they derive from it."""
+"""A mark for one state of a summary, which is the key of caches of its readers."""
 
 from __future__ import annotations
 
 
 class Mark:
-    """Stands for one state: a summary takes a new mark whenever it changes, and keeps nothing that was read off it."""
+    """Stands for one state of a summary, which takes a new mark whenever it changes; caches belong to the readers."""
 
     __slots__ = ("__weakref__",)

@@ -14,7 +14,7 @@ from bayou.summaries.state import MAX, declare
 
 
 def zero_or_one(name: str, array: Index, summary: ArraySummary) -> None:
-    """Nothing but 0 and 1."""
+    """Entries are 0 or 1."""
     require(bool(np.isin(array, (0, 1)).all()), f"{name} holds something else than 0 and 1")
 
 
@@ -32,14 +32,14 @@ class MetColumns(ArraySummary):
     text: Index = declare("text", dtype=np.int64, merge=MAX, valid=zero_or_one)
 
     def update(self, block: Block) -> None:
-        taught = (block.y >= 0) & (block.w > 0)
-        if not taught.any():
+        labelled = (block.y >= 0) & (block.w > 0)
+        if not labelled.any():
             return
-        late = np.flatnonzero(self.numeric == 0)
-        if len(late):
-            self.numeric[late] = ~np.isnan(block.numeric[np.ix_(taught, late)]).all(axis=0)
-        late = np.flatnonzero(self.nominal == 0)
-        if len(late):
-            self.nominal[late] = (block.codes[np.ix_(taught, late)] >= 0).any(axis=0)
+        unseen = np.flatnonzero(self.numeric == 0)
+        if len(unseen):
+            self.numeric[unseen] = ~np.isnan(block.numeric[np.ix_(labelled, unseen)]).all(axis=0)
+        unseen = np.flatnonzero(self.nominal == 0)
+        if len(unseen):
+            self.nominal[unseen] = (block.codes[np.ix_(labelled, unseen)] >= 0).any(axis=0)
         for j in np.flatnonzero(self.text == 0).tolist():
-            self.text[j] = np.diff(block.words[j].indptr)[taught].any()
+            self.text[j] = np.diff(block.words[j].indptr)[labelled].any()

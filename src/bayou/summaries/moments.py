@@ -36,7 +36,7 @@ class Moments(DecayingSummary):
     """n, mean and sum of squared deviations per class and column, over the rows where the column is present.
 
     Welford's update and Chan's merge: no squares of large numbers are ever subtracted. Merge: ROUNDING.
-    Memory: 24 bytes per class and column. Subtracting a row is exact only relative to what was absorbed. With a mean a
+    Memory: 24 bytes per class and column. Subtracting a row is exact only relative to the sums. With a mean a
     million standard deviations from 0, the variance of rows in random order is right to 1e-9; rows sorted by value
     let the mean's rounding add up, to 4e-8 at a million rows.
     """
@@ -47,7 +47,7 @@ class Moments(DecayingSummary):
     m2: Floats = declare("classes", "numeric", scales=True, valid=_squares)
 
     def check(self, arrays: Arrays) -> None:
-        """Every variance is a number."""
+        """Every variance is finite."""
         super().check(arrays)
         variances(*(arrays[name] for name in self.state))
 
@@ -87,8 +87,13 @@ class Moments(DecayingSummary):
         twin.restore({name: np.zeros(shape) for name in self.state})
         for g, members in enumerate(groups):
             for c in np.flatnonzero(members):
-                row, own = slice(g, g + 1), slice(c, c + 1)
+                row, of_class = slice(g, g + 1), slice(c, c + 1)
                 merge_moments(
-                    twin.n[row], twin.mean[row], twin.m2[row], self.n[own], self.mean[own], self.m2[own]
+                    twin.n[row],
+                    twin.mean[row],
+                    twin.m2[row],
+                    self.n[of_class],
+                    self.mean[of_class],
+                    self.m2[of_class],
                 )
         return twin

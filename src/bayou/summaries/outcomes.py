@@ -1,4 +1,4 @@
-"""Track records: what a model predicted, against what was true.
+"""Track records: predictions of a model compared with the true labels.
 
 These summaries read `block.y`, `block.w` and `block.proba`, the probabilities the model gave each row before it
 learned it (`block.scored(proba)`), and `block.decided` where a model decides for another class than the most
@@ -24,18 +24,18 @@ from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.state import ADD, declare
 
-MOST_PROBABLE = np.empty(0, np.int32)  # no decisions of its own
+MOST_PROBABLE = np.empty(0, np.int32)  # in place of decisions: the most probable class is predicted
 
 
 def predictions(block: Block) -> tuple[Floats, Codes]:
-    """Probabilities and decisions, as kernels take them; it is a mistake of the caller if the block has none."""
+    """Probabilities and decisions of a block, as kernels take them; raises `TypeError` if it has no probabilities."""
     if block.proba is None:
         raise TypeError("outcomes need the model's predictions: give block.scored(proba)")
     return block.proba, MOST_PROBABLE if block.decided is None else block.decided
 
 
 def judged(block: Block) -> tuple[Codes, Floats]:
-    """What was predicted for each row (-1 nothing, -2 the row is absent), and its losses."""
+    """The class predicted for each row (-1 for none, -2 if the row does not count), and its losses."""
     predicted, losses = np.empty(block.n, np.int32), np.empty((block.n, 2))
     judge(block.y, block.w, *predictions(block), predicted, losses)
     return predicted, losses
@@ -90,7 +90,7 @@ class Losses(DecayingSummary):
         count_losses(self.sums, self.calibration, self.scores, block.y, block.w, proba, predicted, losses)
 
     def realign(self, plan: Alignment) -> None:
-        """Move the classes; all rows so far gave a new one no chance, wherever they were cut into blocks."""
+        """Move the classes; all rows so far count as if they had given a new class the probability 0."""
         super().realign(plan)
         new = np.ones(plan.classes.size, np.bool_)
         new[plan.classes.to] = False

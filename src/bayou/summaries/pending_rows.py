@@ -1,4 +1,4 @@
-"""Rows that wait for a grid: kept whole until their numeric columns are cut."""
+"""Pending rows, which are kept as they are until their numeric columns have a grid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayou.errors import DataError
 
 @dataclass(frozen=True, eq=False)
 class PendingRows:
-    """A bag of rows: their order says nothing, and `sorted` puts equal rows together.
+    """A bag of rows: their order does not matter, and `sorted` joins equal rows.
 
     numeric : float64[n, p]; codes : int32[n, q]; y : int32[n]; w : float64[n]
     """
@@ -39,7 +39,7 @@ class PendingRows:
         return Block(self.numeric, self.codes, (), self.y, self.w)
 
     def joined(self, block: Block, which: NDArray[np.bool_]) -> PendingRows:
-        """With some rows of a block."""
+        """These rows and the rows of a block where `which` is true."""
         return PendingRows(
             np.concatenate((self.numeric, block.numeric[which])),
             np.concatenate((self.codes, block.codes[which])),
@@ -48,7 +48,7 @@ class PendingRows:
         )
 
     def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> PendingRows:
-        """Some of the rows."""
+        """The rows that `which` selects."""
         return PendingRows(self.numeric[which], self.codes[which], self.y[which], self.w[which])
 
     def weighted(self, w: Floats) -> PendingRows:
@@ -56,7 +56,7 @@ class PendingRows:
         return PendingRows(self.numeric, self.codes, self.y, w)
 
     def sorted(self) -> PendingRows:
-        """Equal rows once, with their weights added, in an order of their own."""
+        """The rows in lexical order, equal ones as one with their weights added."""
         if len(self) == 0:
             return self
         missing = np.isnan(self.numeric)
@@ -73,16 +73,16 @@ class PendingRows:
         return PendingRows(numeric[first], self.codes[first], self.y[first], w)
 
     def without(self, row: Block) -> PendingRows:
-        """Take one row, or part of its weight, out again."""
+        """The rows without the weight of one row; raises `DataError` if they do not have it."""
         mine, theirs = np.isnan(self.numeric), np.isnan(row.numeric)
         same = np.all((self.numeric == row.numeric) | (mine & theirs), axis=1)
         same &= np.all(self.codes == row.codes, axis=1) & (self.y == row.y[0])
-        w, left = self.w.copy(), float(row.w[0])
+        w, remaining = self.w.copy(), float(row.w[0])
         for i in np.flatnonzero(same)[::-1]:
-            taken = min(left, w[i])
+            taken = min(remaining, w[i])
             w[i] -= taken
-            left -= taken
-        if left > 0:
+            remaining -= taken
+        if remaining > 0:
             raise DataError("a row that was never learned cannot be unlearned", row=row.start)
         return self.weighted(w).take(w > 0)
 

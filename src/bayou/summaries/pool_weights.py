@@ -1,4 +1,4 @@
-"""What a pool of opinions has learned: weights, their running means, and how much it is believed."""
+"""The state of a log-linear pool: weights, their running means, and mixture weights of pool and plain mean."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def squares_last(name: str, array: Floats, summary: Any) -> None:
 
 
 def scalars_of_pool(name: str, array: Floats, summary: Any) -> None:
-    """A number of rows, and two shares of belief that add up to 1."""
+    """A number of rows, and two mixture weights that add up to 1."""
     valid.non_negative(name, array, summary)
     require(array[ROWS] <= 1 << 53, "an impossible number of rows")
     require(abs(array[OF_MEAN] + array[OF_POOL] - 1.0) <= 1e-9, "what is believed does not add up to 1")
@@ -52,7 +52,7 @@ def scalars_of_pool(name: str, array: Floats, summary: Any) -> None:
 class PoolWeights(ArraySummary):
     """Weights of a log-linear pool of a number of opinions, as deviations from their plain mean (`kernels/pool.py`).
 
-    Like the weights of naive Bayes it learns from what others say about a row before they learn it, so `update` is
+    Like the weights of naive Bayes they are learned from predictions of a row before the row is learned, so `update` is
     refused; `learn` takes the opinions.
 
     Merge: AVERAGED; weights are averaged by the rows each model learned from, squared gradients are added up.
@@ -75,14 +75,14 @@ class PoolWeights(ArraySummary):
     def learn(
         self, opinions: Floats, classes: Floats, declared: int, y: Codes, w: Floats, moving: bool, out: Floats
     ) -> None:
-        """Row by row the pooled log-probabilities into `out`, then a step where there is a label."""
+        """Write the pooled log-probabilities of each row into `out`; a labelled row then moves the weights."""
         pool_rows(
             self.shared, self.cells, self.scalars, opinions, classes, declared,
             y, w, self.eta, self.forget, moving, out,
         )  # fmt: skip
 
     def hand_over(self, gone: int, heir: int) -> None:
-        """Give the weight of an opinion that is heard no longer to another: the pool stays as sure as it was."""
+        """Add the weight of an opinion that is dropped to another, so that the pool keeps its confidence."""
         for which in (WEIGHTS, MEANS):
             self.shared[which, heir] += 1.0 / self.opinions + self.shared[which, gone]
             self.shared[which, gone] = -1.0 / self.opinions
@@ -90,18 +90,18 @@ class PoolWeights(ArraySummary):
             self.cells[which, gone] = 0.0
 
     def scorer(self, log_opinions: Sequence[Node], classes: Floats, declared: int) -> Node:
-        """What `learn` says of rows without a label, given the logarithms of the opinions."""
+        """The prediction of `learn` as a node of a scorer, from nodes of the logarithms of the opinions."""
         from bayou.scorer import Constant, LogSoftmax, Mixture, clipped, plain_sum, scaled
 
-        known = (classes > 0.0) | (declared > 0)
+        possible = (classes > 0.0) | (declared > 0)
         size = max(int(np.count_nonzero(classes)), declared)
         shares = (classes + 1.0 / max(1, size)) / (classes.sum() + 1.0)
-        prior = np.log(np.where(known, shares, 1.0))
+        prior = np.log(np.where(possible, shares, 1.0))
         factors = 1.0 / self.opinions + self.shared[MEANS][:, np.newaxis] + self.cells[MEANS, :-1]
         bounded = [clipped(node, least=math.log(LEAST)) for node in log_opinions]
-        terms = [scaled(node, np.where(known, by, 0.0)) for node, by in zip(bounded, factors, strict=True)]
+        terms = [scaled(node, np.where(possible, by, 0.0)) for node, by in zip(bounded, factors, strict=True)]
         base = prior + self.cells[MEANS, -1] - factors.sum(axis=0) * prior
-        pooled = LogSoftmax(plain_sum([Constant(np.where(known, base, -np.inf)), *terms]))
+        pooled = LogSoftmax(plain_sum([Constant(np.where(possible, base, -np.inf)), *terms]))
         mean = Mixture(tuple(log_opinions), np.full(self.opinions, -math.log(self.opinions)))
         return Mixture((mean, pooled), np.log(self.scalars[[OF_MEAN, OF_POOL]]))
 

@@ -27,9 +27,9 @@ from bayou.threads import over_pieces, over_ranges
 
 BUFFER = 512  # rows between two flushes
 GRAIN = 32  # columns worth a thread of their own, where lists are merged
-VALUES = 1 << 15  # worth a thread of their own, where they are taken in
-CERTAINTY = 8.0  # weight of a cell of one class, in units of what is uncertain at its ends
-MOST_EXACT = 1_000_000  # values of a column that can be told apart
+VALUES = 1 << 15  # values worth a thread of their own, where they are merged into tuples
+CERTAINTY = 8.0  # least weight of a cell of one class, in units of the uncertainty at its ends
+MOST_EXACT = 1_000_000  # distinct values of a column that can be kept exactly
 
 
 def _tuples(name: str, array: Floats, summary: QuantileTuples) -> None:
@@ -43,16 +43,16 @@ class QuantileTuples(ArraySummary):
     The weight at or below v is between $\sum g$ up to here and that plus $\Delta$, for each class likewise;
     e of it lies exactly at v. Between two tuples, ranks are known up to $u = g + \Delta - e$ of the right one,
     so a column with no more distinct values than tuples is exact; it stays so up to `exact` distinct values if
-    these come again (at most 7/8 as many as the weight met). Rows wait in a buffer that empties at every 512th
-    row; readings see what is in it.
+    these come again (at most 7/8 as many as the weight seen). Rows are buffered and flushed at every 512th row;
+    readings include the buffer.
 
     Parameters
     ----------
     tuples, eps, exact
         As in `GKClass`, but `exact` is 0 unless given.
 
-    Merge: BOUNDED; u of the result is at most the sum of both, then the list is shortened, and `error()` tells
-    all of it. Memory: 8 (4 + K) bytes for each of m tuples per column, m = `tuples`, or 5/4 of the list where
+    Merge: BOUNDED; u of the result is at most the sum of both, then the list is shortened; `error()`
+    includes both. Memory: 8 (4 + K) bytes for each of m tuples per column, m = `tuples`, or 5/4 of the list where
     that is longer (values kept exactly, at most `exact`; lists with eps), and 512 (8 p + 12) bytes for the
     buffer: independent of the number of rows.
 
@@ -91,7 +91,7 @@ class QuantileTuples(ArraySummary):
         self._empty(0, 0)
 
     def _empty(self, p: int, k: int) -> None:
-        """No rows, p columns, k classes."""
+        """Set up an empty state of p columns and k classes."""
         self._unpack(np.zeros((0, HEAD + k)), np.zeros(p, dtype=np.int64))
         self.values = np.empty((BUFFER, p))
         self.labels = np.empty(BUFFER, dtype=np.int32)
@@ -99,7 +99,7 @@ class QuantileTuples(ArraySummary):
         self.fill = np.zeros(1, dtype=np.int64)
 
     def least_bytes(self, shape: Shape) -> int:
-        """Room for the budget of every column, and the buffer."""
+        """Bytes of the budget of every column, and of the buffer."""
         room = 8 * (HEAD + shape.classes) * self.budget * shape.numeric
         return room + BUFFER * (8 * shape.numeric + 12)
 
@@ -128,24 +128,24 @@ class QuantileTuples(ArraySummary):
             start = self._buffer(block, start)
             if self.fill[0] < BUFFER:
                 return
-            self._take_in(self.values, self.labels, self.weights, np.arange(BUFFER))
+            self._merge_rows(self.values, self.labels, self.weights, np.arange(BUFFER))
             self.fill[0] = 0
         rows = np.empty(block.n - start, dtype=np.int64)
         rows = rows[: find_rows(rows, block.numeric, block.y, block.w, start)]
         full = len(rows) - len(rows) % BUFFER
         if full:
-            self._take_in(block.numeric, block.y, block.w, rows[:full])
+            self._merge_rows(block.numeric, block.y, block.w, rows[:full])
         if full < len(rows):
             self._buffer(block, int(rows[full]))
 
     def _buffer(self, block: Block, start: int) -> int:
-        """Copy rows into the buffer until it is full; the next row to look at."""
+        """Copy rows into the buffer until it is full; returns the first row that was not copied."""
         return buffer_rows(
             self.values, self.labels, self.weights, self.fill, block.numeric, block.y, block.w, start
         )
 
     def _flushed(self, copied: bool = False) -> tuple[Floats, Index, Index]:
-        """Tuples, where columns start and their sizes with the buffer taken in; in place unless `copied`."""
+        """Tuples, starts and sizes of the columns with the buffer merged in; in place unless `copied`."""
         n, rows, sizes = int(self.fill[0]), self.rows, self.sizes
         if copied and n:
             rows, sizes = rows.copy(), sizes.copy()
@@ -154,7 +154,7 @@ class QuantileTuples(ArraySummary):
     def _with_rows(
         self, rows: Floats, sizes: Index, values: Floats, y: Codes, w: Floats, chosen: Index
     ) -> tuple[Floats, Index, Index]:
-        """Tuples, where columns start and their sizes with the chosen rows taken in, in place while there is room."""
+        """Tuples, starts and sizes of the columns with the chosen rows merged in, in place while there is room."""
         starts, p, n = self.starts, len(sizes), len(chosen)
         if not n or not p:
             return rows, starts, sizes
@@ -162,23 +162,23 @@ class QuantileTuples(ArraySummary):
         if whole:
             by_class = np.empty_like(chosen)
             sort_by_class(by_class, chosen, y, BUFFER, self.n_classes)
-        wanted, taken = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.int64)
+        needed, taken = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.int64)
 
         def columns(lo: int, hi: int) -> None:
             flush_columns(
-                rows, sizes, wanted, taken, starts, values, y, w, chosen, by_class, whole, BUFFER,
+                rows, sizes, needed, taken, starts, values, y, w, chosen, by_class, whole, BUFFER,
                 self.budget, self.exact, self.eps or 0.0, lo, hi,
             )  # fmt: skip
 
         while True:
-            # Columns differ in what they cost: few of them are divided more finely than they are transposed
+            # Columns differ in cost: few of them are divided more finely among threads than they are transposed
             over_pieces(columns, p, max(1, min(TILE, p // 4), VALUES // n))
-            if not wanted.any():
+            if not needed.any():
                 return rows, starts, sizes
-            rows, starts = self._spread(self._packed(rows, starts, sizes), sizes, wanted + wanted // 4)
+            rows, starts = self._spread(self._packed(rows, starts, sizes), sizes, needed + needed // 4)
 
-    def _take_in(self, values: Floats, y: Codes, w: Floats, chosen: Index) -> None:
-        """Take the chosen rows into the tuples, with less room where most of it has become empty."""
+    def _merge_rows(self, values: Floats, y: Codes, w: Floats, chosen: Index) -> None:
+        """Merge the chosen rows into the tuples; release room where most of it has become empty."""
         rows, starts, sizes = self._with_rows(self.rows, self.sizes, values, y, w, chosen)
         self._whole = self._whole and are_whole(w[chosen])
         if len(rows) > 2 * int(np.maximum(sizes, self.budget).sum()):
@@ -194,11 +194,11 @@ class QuantileTuples(ArraySummary):
         return offsets, np.ascontiguousarray(packed[:, 0]), np.ascontiguousarray(packed[:, HEAD:])
 
     def separable_cells(self) -> tuple[Index, Floats, Floats]:
-        """As `all_cells`, neighbours joined that ranks cannot tell apart: for whoever looks for classes in cells.
+        """The cells of `all_cells` with neighbours joined that ranks cannot separate, for supervised discretisers.
 
-        The weight below a cell's end may be off by D; a cell weighs at least as much, and one that holds a single
-        class 8 times as much. Rows sorted by class need this: tuples of a later class in the gaps of an earlier one
-        look pure, and are not. Where the column is exact, these are all cells.
+        The weight below a cell's end may be off by D; a joined cell weighs at least D, and one of a single class 8 D.
+        Rows sorted by class need this: tuples of a later class in the gaps of an earlier one look pure, and are not.
+        Where the column is exact, no cells are joined.
         """
         rows, starts, sizes = self._flushed(copied=True)
         m = int(sizes.sum())
@@ -254,20 +254,20 @@ class QuantileTuples(ArraySummary):
         self.weights[: self.fill[0]] *= factor
 
     def regroup(self, groups: Floats) -> Self:
-        """Classes summed by groups; a class in no group is left out, and e gives up what it may have held."""
+        """Tuples with classes summed by groups; a class in no group is left out, and e is reduced by its weight."""
         rows, starts, sizes = self._flushed(copied=True)
         packed = self._packed(rows, starts, sizes)
         most = float(groups.sum(axis=0).max(initial=0.0))
         counts = packed[:, HEAD:] @ groups.T
         g = counts.sum(axis=1)
         e = np.maximum(0.0, most * packed[:, 3] - np.maximum(0.0, most * packed[:, 1] - g))
-        kept = g > 0
+        has_weight = g > 0
         column = np.repeat(np.arange(len(sizes)), sizes)
         twin = type(self)(self._tuples, self.eps, self.exact)
         twin._empty(len(sizes), len(groups))
         twin.declared = np.minimum(self.declared, len(groups))
-        regrouped = np.column_stack([packed[:, 0], g, most * packed[:, 2], e, counts])[kept]
-        twin._unpack(regrouped, np.bincount(column[kept], minlength=len(sizes)))
+        regrouped = np.column_stack([packed[:, 0], g, most * packed[:, 2], e, counts])[has_weight]
+        twin._unpack(regrouped, np.bincount(column[has_weight], minlength=len(sizes)))
         return twin
 
     def realign(self, plan: Alignment) -> None:
@@ -309,7 +309,7 @@ class QuantileTuples(ArraySummary):
         self.declared = np.array(arrays["declared"], dtype=np.int64)
 
     def check(self, arrays: Arrays) -> None:
-        """Lists of rising values end to end, each within its room; fewer rows wait than the buffer holds."""
+        """Lists of rising values end to end, each within its room; fewer pending rows than the buffer holds."""
         super().check(arrays)
         tuples, sizes = arrays["tuples"], arrays["sizes"]
         longest = sizes.max(initial=0)
@@ -326,7 +326,7 @@ class QuantileTuples(ArraySummary):
         return rows[_places(starts, sizes)]
 
     def _spread(self, packed: Floats, sizes: Index, least: Index | int = 0) -> tuple[Floats, Index]:
-        """The lists with room for the budget, and `least`; and where each starts."""
+        """The lists, each with room for the budget or `least` tuples, and where each starts."""
         starts = np.zeros(len(sizes) + 1, dtype=np.int64)
         np.cumsum(np.maximum(np.maximum(sizes, self.budget), least), out=starts[1:])
         rows = np.zeros((int(starts[-1]), packed.shape[1]))
@@ -350,7 +350,7 @@ def are_whole(weights: Floats) -> bool:
 
 
 def _places(starts: Index, sizes: Index) -> Index:
-    """Where the tuples of all lists stand, list after list."""
+    """The rows of the tuples of all lists, list after list."""
     shift: Index = starts[:-1] - (np.cumsum(sizes) - sizes)
     places: Index = np.arange(int(sizes.sum())) + np.repeat(shift, sizes)
     return places

@@ -21,8 +21,8 @@ from bayou.summaries.state import declare, from_schema
 class RecentOutcomes(ArraySummary):
     """Truth, prediction, weight and losses of the latest rows, one by one, in a ring.
 
-    The ring holds twice the window: the second half tells what the majority was when the first was predicted.
-    That makes shards merge exactly: reading the merged ring gives the bits of one pass.
+    The ring holds twice the window: from the older half follows the majority class when the newer one was
+    predicted. So shards merge exactly: reading the merged ring gives the bits of one pass.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class RecentOutcomes(ArraySummary):
         self.check_mergeable(other)
         size, seen = len(self.true), int(other.rows[0])
         order = np.arange(max(0, seen - size), seen) % size
-        self.rows += seen - len(order)  # those that have left the other's ring already
+        self.rows += seen - len(order)  # rows that are no longer in the other's ring
         weight, losses = np.split(other.values[order], [1], axis=1)
         self._keep(other.true[order], weight.ravel(), other.predicted[order], np.ascontiguousarray(losses))
 

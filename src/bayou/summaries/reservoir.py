@@ -1,4 +1,4 @@
-"""A bounded sample of rows, for what must look at rows more than once."""
+"""A bounded sample of rows, for searches that need rows more than once."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Hashes = NDArray[np.uint64]
 class Reservoir(ArraySummary):
     """The rows with the smallest hashes of their number: a uniform sample, however the rows are cut into blocks.
 
-    Rows are numbered as they teach (label and weight). Merge: AVERAGED; the smallest hashes of both, a sample
-    of all rows as long as shards are not copies of each other. Shards number their rows alike, so hashes meet; which of
-    two such rows a full sample keeps depends on the order of merging. Memory: rows (8 p + 4 q + 20) bytes from the
+    Rows with label and weight are numbered. Merge: AVERAGED; the smallest hashes of both, a sample of all rows as long
+    as shards are not copies of each other. Shards number their rows alike, so hashes collide; which of two such rows a
+    full sample keeps depends on the order of merging. Memory: rows (8 p + 4 q + 20) bytes from the
     first row on, and the words of the rows kept.
 
     Parameters
@@ -60,15 +60,15 @@ class Reservoir(ArraySummary):
         return {"rows": self.rows, "seed": self.seed}
 
     def update(self, block: Block) -> None:
-        teaches = np.flatnonzero((block.y >= 0) & (block.w > 0))
-        hashes = row_hashes(self.seed, int(self.seen[0]), len(teaches))
-        self.seen[0] += len(teaches)
+        labelled = np.flatnonzero((block.y >= 0) & (block.w > 0))
+        hashes = row_hashes(self.seed, int(self.seen[0]), len(labelled))
+        self.seen[0] += len(labelled)
         if len(self.hashes) == self.rows:
             low = hashes < self.hashes[-1]
-            teaches, hashes = teaches[low], hashes[low]
-        if len(teaches):
+            labelled, hashes = labelled[low], hashes[low]
+        if len(labelled):
             self._keep(
-                self._both(self.kept, self._pick(block, teaches)), np.concatenate([self.hashes, hashes])
+                self._both(self.kept, self._pick(block, labelled)), np.concatenate([self.hashes, hashes])
             )
 
     def _keep(self, block: Block, hashes: Hashes) -> None:
@@ -100,7 +100,7 @@ class Reservoir(ArraySummary):
         self.kept = realigned(self.kept, plan)
 
     def arrays(self) -> Arrays:
-        """Padded to the full number of rows, so that memory is what it will be from the start."""
+        """The arrays, padded to the full number of rows, so that the first row needs as much memory as the last."""
         b, rows = self.kept, self.rows
         out: dict[str, NDArray[Any]] = {
             "numeric": padded(b.numeric, rows, np.nan),
@@ -128,7 +128,7 @@ class Reservoir(ArraySummary):
         self.seen = np.array(arrays["seen"], dtype=np.int64)
 
     def check(self, arrays: Arrays) -> None:
-        """The rows kept come first, and each has as many words as its place in `indptr` says."""
+        """The rows kept come first, and `indptr` gives each its words."""
         super().check(arrays)
         n = int(np.count_nonzero(arrays["y"] >= 0))
         require((arrays["y"][:n] >= 0).all(), "the rows kept do not come first")
@@ -142,7 +142,7 @@ class Reservoir(ArraySummary):
 
 
 def padded(array: NDArray[Any], rows: int, fill: float) -> NDArray[Any]:
-    """The array with so many rows; where there are none yet, padding takes no memory."""
+    """The array padded to `rows` rows; padding of an empty array takes no memory."""
     shape = (rows, *array.shape[1:])
     if len(array) == 0:
         return np.broadcast_to(np.array(fill, dtype=array.dtype), shape)

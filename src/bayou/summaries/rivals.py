@@ -1,4 +1,4 @@
-"""How the two classifiers do that look at labels only: no change, and the majority class."""
+"""Hits of two baselines that use labels only: no change, and the majority class."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class MajorityHits(ArraySummary):
 
     `sums` is weight, right before, right after (as MOA counts). Ties go to the first class.
 
-    Merge: AVERAGED (each shard's majority starts afresh, so the first rows of a shard may differ from one pass).
+    Merge: AVERAGED (each shard counts its own majority, so the first rows of a shard may differ from one pass).
     Memory: 8 K bytes.
     """
 

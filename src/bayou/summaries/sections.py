@@ -1,4 +1,4 @@
-"""Which columns of a stream come in sections or go by small steps, and where the stream is."""
+"""Which columns of a stream come in sections or change by small steps, and their latest values."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ class Sections(DecayingSummary):
     the same twice, and values known by their hash, are never in sections.
 
     Of numeric columns also the variance, the mean square of a step from row to row, and mean and variance of the latest
-    values: a column goes by steps while these are small beside its variance, as in the order of a map or a season.
+    values: a column changes by small steps while these are small beside its variance, as in the order of a map or a
+    season.
 
-    Merge: AVERAGED: where both have learned rows, nobody knows which section is the latest, and the record begins
+    Merge: AVERAGED: where both have learned rows, it is unknown which section is the latest, and the record begins
     again. Memory: 96 bytes per numeric column, 24 per nominal one.
     """
 
@@ -65,8 +66,10 @@ class Sections(DecayingSummary):
         self.outside(block, learn=True)
 
     def outside(self, block: Block, learn: bool = False) -> tuple[Flags, Flags]:
-        """Whether each row lies outside the latest section, and whether far away, as it stood before the row, which may
-        then be learned."""
+        """bool[n] whether each row is outside the latest section, and bool[n] whether it is far from the latest values.
+
+        Both are judged before the row, which is then learned if `learn` is set.
+        """
         out, far = np.empty((2, block.n), dtype=np.bool_)
         outside_section(
             self.ends, self.steps, self.code_ends, self.code_steps, self.spread, self.middle, block.numeric,
@@ -76,23 +79,23 @@ class Sections(DecayingSummary):
             self.rows += block.learned()
         return out, far
 
-    def scorer_columns(self, says: float, width: int) -> list[Node]:
-        """Of every column that is in sections: `says` for every class where the value is not the latest, else 0."""
+    def scorer_columns(self, score: float, width: int) -> list[Node]:
+        """A node per column in sections: `score` for every class where the value is not the latest, else 0."""
         from bayou.scorer import interval_table, value_table
 
         nodes = []
         for j in _in_sections(self.steps):
             latest = float(self.ends[LATEST, j])
             cuts = np.array([np.nextafter(latest, -np.inf), latest])
-            nodes.append(interval_table(j, cuts, np.outer([says, 0.0, says], np.ones(width))))
+            nodes.append(interval_table(j, cuts, np.outer([score, 0.0, score], np.ones(width))))
         for j in _in_sections(self.code_steps):
-            values = np.full((self.lengths.values[j], width), says)
+            values = np.full((self.lengths.values[j], width), score)
             values[self.code_ends[LATEST, j]] = 0.0
             nodes.append(value_table(j, values))
         return nodes
 
-    def far_columns(self, says: float, width: int) -> list[Node]:
-        """Of every column that goes by steps: `says` for every class where the value is far away, else 0."""
+    def far_columns(self, score: float, width: int) -> list[Node]:
+        """A node per column that changes by small steps: `score` for every class where a value is far away, else 0."""
         from bayou.scorer import interval_table
 
         count, least = self.spread[COUNT], np.minimum(self.spread[RISES], self.spread[FALLS])
@@ -101,7 +104,7 @@ class Sections(DecayingSummary):
         for j in np.flatnonzero(steps).tolist():
             here, deviations = self.middle[HERE, j], REACH * np.sqrt(self.middle[SPAN, j])
             cuts = np.array([np.nextafter(here - deviations, -np.inf), here + deviations])
-            nodes.append(interval_table(j, cuts, np.outer([says, 0.0, says], np.ones(width))))
+            nodes.append(interval_table(j, cuts, np.outer([score, 0.0, score], np.ones(width))))
         return nodes
 
     def merge(self, other: Self) -> None:
@@ -121,5 +124,5 @@ class Sections(DecayingSummary):
 
 def _in_sections(steps: Floats) -> list[int]:
     """The columns that are in sections."""
-    found: list[int] = np.flatnonzero(steps[CHANGES] ** 2 < steps[DEPARTURES]).tolist()
-    return found
+    columns: list[int] = np.flatnonzero(steps[CHANGES] ** 2 < steps[DEPARTURES]).tolist()
+    return columns

@@ -20,10 +20,10 @@ ColumnSets = tuple[tuple[int, ...], ...]  # of three columns or more, each ascen
 
 
 class SetCounts(JointCounts):
-    """`JointCounts` of pairs, and n(v_1, .., v_s, c) for sets of three columns or more that somebody asked for.
+    """`JointCounts` of pairs, and n(v_1, .., v_s, c) for chosen sets of three columns or more.
 
-    Which sets are kept follows from the names of the columns met (`keep`); a set has had no rows before its last column
-    was met, so that nothing is missed by keeping it from then on.
+    The sets follow from the names of the columns seen (`keep`); before its last column was seen no row counts in a set,
+    so that no row is missed by counting it from then on.
 
     Merge: EXACT, as `JointCounts`. Memory: that of pairs, and 8 K bytes per combination of values of each set; refuses
     beyond `max_bytes`.
@@ -40,13 +40,13 @@ class SetCounts(JointCounts):
         self.base = np.concatenate(([0], np.cumsum(cells_of(self.sets, self.sizes)))).astype(np.int64)
 
     def keep(self, sets: ColumnSets) -> None:
-        """Count these sets from now on, and no others; tables that were kept before go on."""
+        """Count these sets from now on, and no others; tables of sets that were counted before are kept."""
         if sets == self.sets:
             return
         self.check_sets(self.sizes.tolist(), len(self.classes), sets)
-        held = self._tables()
+        tables = self._tables()
         self.sets = sets
-        self._lay_out({s: held[s] for s in sets if s in held})
+        self._lay_out({s: tables[s] for s in sets if s in tables})
 
     def _tables(self) -> dict[tuple[int, ...], Floats]:
         """The table of every set."""
@@ -56,7 +56,7 @@ class SetCounts(JointCounts):
         }
 
     def _lay_out(self, tables: dict[tuple[int, ...], Floats]) -> None:
-        """Put tables one after another; a set without one starts from nothing."""
+        """Store the tables one after another; a set without one starts with zeros."""
         self.derive()
         wide = np.zeros((int(self.base[-1]), len(self.classes)))
         for t, s in enumerate(self.sets):
@@ -98,7 +98,7 @@ class SetCounts(JointCounts):
         return super().bytes_for(sizes, k) + 8 * k * wide
 
     def check_sets(self, sizes: Sequence[int], k: int, sets: ColumnSets) -> None:
-        """Refuse tables beyond `max_bytes`."""
+        """Raise `SchemaError` if tables of these sets exceed `max_bytes`."""
         need = super().bytes_for(list(sizes), k) + 8 * k * sum(cells_of(sets, sizes))
         if need > self.max_bytes:
             raise SchemaError(
@@ -124,10 +124,10 @@ def cells_of(sets: ColumnSets, sizes: Sequence[int] | Index) -> list[int]:
     >>> cells_of(((0, 1, 2),), [2, 3, 4])
     [24]
     """
-    found = []
+    products = []
     for s in sets:
         cells = 1
         for j in s:
             cells *= int(sizes[j])
-        found.append(cells)
-    return found
+        products.append(cells)
+    return products

@@ -1,4 +1,4 @@
-"""Declared state: a summary names its arrays once, and moving, saving, merging and checking them follows.
+"""Declared state: a summary declares its arrays once, from which moving, saving, merging and checking them follow.
 
 Each array is declared in the class body by `declare(axes, ...)`. The axes say how an array grows with the schema,
 `valid` what a file must satisfy before a kernel sees it. `valid` has no default: an array without an invariant
@@ -50,20 +50,20 @@ class Cells:
     codes: bool
 
     def empty(self, owner: Any) -> Array:
-        """The array of a summary that knows no schema yet."""
+        """The array of a summary that has no schema yet."""
         shape = [0 if a in SCHEMA_AXES or str(a)[0] in FREE else a for a in self.axes]
         sizes = [getattr(owner, a) if isinstance(a, str) else a for a in shape]
         return np.full(sizes, self.fill, self.dtype) if self.fill else np.zeros(sizes, self.dtype)
 
     def emptied(self, array: Array) -> Array:
-        """The array of a summary with the same frame that has seen nothing."""
+        """The array of a summary with the same frame that has learned nothing."""
         if self.frame:
             return array
         shape = [0 if str(a)[0] == "*" else n for a, n in zip(self.axes, array.shape, strict=True)]
         return np.full(shape, self.fill, self.dtype)
 
     def moved(self, array: Array, plan: Alignment) -> Array:
-        """The array under a larger schema."""
+        """The array with its entries at the places of a larger schema."""
         if self.follows is not None:
             return np.array(self.follows(plan), dtype=self.dtype)
         if self.codes:
@@ -75,19 +75,21 @@ class Cells:
 
     def least_bytes(self, owner: Any, shape: Shape) -> int:
         """Bytes over a schema of this shape before anything is learned, free axes as if they were 1 long."""
-        known = {**{axis: getattr(shape, axis) for axis in SCHEMA_AXES}, "values": sum(shape.values)}
-        known["columns"] = shape.numeric + shape.nominal + shape.text
+        lengths = {**{axis: getattr(shape, axis) for axis in SCHEMA_AXES}, "values": sum(shape.values)}
+        lengths["columns"] = shape.numeric + shape.nominal + shape.text
         total = self.dtype.itemsize
         for axis in self.axes:
-            own = axis if isinstance(axis, int) else known.get(axis, getattr(owner, axis, 1))
-            total *= own if isinstance(own, int) else 1
+            length = axis if isinstance(axis, int) else lengths.get(axis, getattr(owner, axis, 1))
+            total *= length if isinstance(length, int) else 1
         return total
 
-    def fit(self, name: str, array: Array, own: Array, free: dict[str, int]) -> None:
+    def fit(self, name: str, array: Array, current: Array, free: dict[str, int]) -> None:
         """Refuse another type or shape than the schema implies; axes of the same name agree in length."""
         fits = array.dtype == self.dtype and array.ndim == len(self.axes)
-        for axis, mine, length in zip(self.axes, own.shape, array.shape, strict=False):
-            fits = fits and length == (free.setdefault(str(axis), length) if str(axis)[0] in FREE else mine)
+        for axis, expected, length in zip(self.axes, current.shape, array.shape, strict=False):
+            fits = fits and length == (
+                free.setdefault(str(axis), length) if str(axis)[0] in FREE else expected
+            )
         if not fits:
             shown = ", ".join(map(str, self.axes))
             require(False, f"{name} must be {self.dtype}[{shown}], not {array.dtype}{list(array.shape)}")

@@ -1,4 +1,4 @@
-"""How well each of several candidates did, in test-then-train predictions."""
+"""How well each of several candidates has predicted, in test-then-train order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bayou.summaries.state import ADD, declare
 class TrackRecord(DecayingSummary):
     """Per candidate: probabilities given to the true class, weight of hits, and log-loss in nats, summed.
 
-    Each row was predicted by what was known before it, so shards that learned apart have other records than one
+    Each row was predicted from the rows before it, so shards that learned apart have other records than one
     pass. Merge: AVERAGED (the sums add). Memory: 24 bytes per candidate.
 
     Examples
@@ -45,7 +45,7 @@ class ColumnRecord(TrackRecord):
         return {}
 
     def realign(self, plan: Alignment) -> None:
-        """A column that comes late starts with the record of "none": where it was missing, it changed nothing."""
+        """Move the columns; a new one starts with the record of "none": while missing it changed no prediction."""
         super().realign(plan)
         columns = moved_columns(plan)
         m = plan.nominal.size + plan.numeric.size

@@ -1,4 +1,4 @@
-"""A tree that learns at its leaves: nodes, statistics, and which leaf has which statistics."""
+"""A decision tree: nodes, statistics of leaves, and which leaf has which slot of statistics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bayou.summaries.tree_nodes import TreeNodes
 
 
 class Tree(State):
-    """Nodes and the statistics of active leaves. It learns rows and is split by others; it decides nothing.
+    """Nodes and the statistics of active leaves; when leaves are split is up to `GrowingTree`.
 
     Merge: NONE, since two trees split on other things at other times. Memory: that of its nodes and slots.
     """
@@ -35,10 +35,10 @@ class Tree(State):
         self.nodes = TreeNodes()
         self.statistics = LeafStatistics(tuples, grid)
         self.nodes.nodes[0, SLOT] = 1
-        self.order: Index = np.zeros(0, dtype=np.int64)  # classes in canonical order, given by the owner
+        self.order: Index = np.zeros(0, dtype=np.int64)  # classes in canonical order, set by the view
         self.columns: Index = np.zeros(0, dtype=np.int64)  # so are columns, numeric ones counted first
         self.cells: Index = np.zeros(0, dtype=np.int64)  # and the cells of each nominal column
-        # Of columns, by which some are drawn; none where all are tried
+        # Hashes of the columns, by which some are drawn for a split; empty where all are tried
         self.keys: Index = np.zeros(0, dtype=np.int64)
         self._dormant: int | None = 0
 
@@ -46,10 +46,10 @@ class Tree(State):
         self, block: Block, first: int, kind: int, grace: float, rules: Floats, watched: bool, limited: bool, room: int,
         leaf: int, out: Floats,
     ) -> tuple[int, int, int]:  # fmt: skip
-        """Rows from `first` on, with splits in two for which so many slots suffice; before them a ripe leaf, or -1.
+        """Split `leaf`, unless it is -1, then learn rows from `first` on, with binary splits that fit in `room` slots.
 
-        Where these are all slots there can be (`limited`), the leaves that promise most have them.
-        Returns the next row, the leaf to split (if watched, to look at) or -1, and what its split lacks.
+        Where there can be no more slots (`limited`), they go to the most promising leaves. Returns the next row, the
+        leaf to split (if `watched`, to consider for a split) or -1, and what the split lacks.
         """
         t, s = self.nodes, self.statistics
         ripe = np.array([leaf, 0])
@@ -122,7 +122,7 @@ class Tree(State):
         self.statistics.resize(slots)
 
     def fit(self, most: int | None) -> None:
-        """As many slots as their use implies: a power of two, `most` if that is less. Shapes then tell no history."""
+        """Resize to the slots in use, rounded up to a power of two, or to `most` if that is less."""
         taken = int(self.nodes.nodes[: self.nodes.count, SLOT].max())
         slots = max(ROOM, 1 << max(0, taken - 1).bit_length())
         slots = slots if most is None else max(taken, min(slots, most), 1)
@@ -131,11 +131,11 @@ class Tree(State):
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes of nodes and slots, with what is read off them."""
+        """Bytes of nodes and slots, with their tables for prediction."""
         s = self.statistics
-        kept = (s.moments, s.counts, s.present, s.tables, s.bounds, s.above, s.below, s.known, s.seen)
+        arrays = (s.moments, s.counts, s.present, s.tables, s.bounds, s.above, s.below, s.known, s.seen)
         quantiles = s.quantiles.memory_bytes if s.quantiles else 0
-        return sum(a.nbytes for a in (*self.nodes.arrays().values(), *kept)) + quantiles
+        return sum(a.nbytes for a in (*self.nodes.arrays().values(), *arrays)) + quantiles
 
     def merge(self, other: Self) -> None:
         raise MergeError("trees do not merge: they have split on other things at other times")
@@ -164,7 +164,7 @@ class Tree(State):
         super().restore(arrays)
 
     def check(self, arrays: Arrays) -> None:
-        """Nodes and statistics are in order, and what the nodes test and keep is there."""
+        """Nodes and statistics are valid, and nodes refer to columns, children and slots that exist."""
         super().check(arrays)
         self.nodes.check_tests(arrays, len(arrays["moments"]), self.statistics.moments.shape[3])
 

@@ -1,4 +1,4 @@
-"""The nodes of a tree: what they test, where their children are, and the class weights that came to them."""
+"""The nodes of a tree: their tests, their children, and the class weights of the rows that reached them."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class TreeNodes(State):
         self.reserve(*self.room_for(nodes, branches))
 
     def reserve(self, length: int, places: int) -> None:
-        """Let the arrays have these lengths."""
+        """Extend the arrays to these lengths."""
         self.nodes, self.branches = _longer(self.nodes, length), _longer(self.branches, places)
         self.cuts, self.weight, self.track = (
             _longer(a, length) for a in (self.cuts, self.weight, self.track)
@@ -172,7 +172,7 @@ class TreeNodes(State):
     def check(self, arrays: Arrays) -> None:
         """Nodes in use come first, their tests are known, and no two leaves share a slot; see also `check_tests`.
 
-        What is not in use is zero: a split makes leaves of it, and a test among them could lead back to its parent.
+        Nodes not in use are zero: a split makes leaves of them, and a test in one could lead back to its parent.
         """
         super().check(arrays)
         nodes, used = arrays["nodes"], arrays["used"]

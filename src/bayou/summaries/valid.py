@@ -1,7 +1,7 @@
 """Invariants of declared arrays: what a file must satisfy before a kernel sees an array.
 
 Each is called with the name of the array, the array, and the summary realigned to the schema, and raises
-ModelFileError with a sentence. `bayou.checks` has the same for arrays that are not declared.
+ModelFileError with a sentence. `bayou.checks` checks arrays that are not declared.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def moderate(name: str, array: Array, summary: Any) -> None:
 
 
 def as_schema(name: str, array: Array, summary: Any) -> None:
-    """As in a summary that has just begun over the schema."""
+    """The array is that of an empty summary over the schema."""
     require(np.array_equal(array, getattr(summary, name)), f"{name} is not what the schema implies")
 
 

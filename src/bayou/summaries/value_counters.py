@@ -1,4 +1,4 @@
-"""The counters of one column of values without end (Space-Saving)."""
+"""The counters of one column with any number of values (Space-Saving)."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class ValueCounters:
 
     @property
     def floor(self) -> float:
-        """The most that any value which is not kept can have: 0 until the first is evicted."""
+        """The largest weight that a value without a counter can have: 0 until the first is evicted."""
         return float(self.totals[1])
 
     def hold(self, keys: Index, cells: Floats, texts: Texts, room: int = 0) -> None:
-        """Make these the values kept, with room for more."""
+        """Replace the counters by those of these values, with room for more."""
         size = len(keys)
         room = max(room, size)
         self.keys = np.zeros(room, dtype=np.int64)
@@ -70,7 +70,7 @@ class ValueCounters:
         self.totals[0] = size
 
     def held(self) -> tuple[Index, Floats, Texts]:
-        """Keys, cells and texts of what is kept, by key."""
+        """Keys, cells and texts of the values kept, sorted by key."""
         order = np.argsort(self.keys[: self.size])
         return self.keys[order], self.cells[order], self.texts[order]
 
@@ -104,7 +104,7 @@ class ValueCounters:
             self.named[: len(named)] = named
 
     def name_new(self, hashed: Hashed) -> None:
-        """Write down the texts of values that came in with these rows."""
+        """Store the texts of values that are new in these rows."""
         new = np.flatnonzero(~self.named[: self.size])
         if len(new):
             values = hashed.values
@@ -113,7 +113,7 @@ class ValueCounters:
             self.named[new] = True
 
     def add_class(self) -> None:
-        """Room for the hits of one class more."""
+        """Make room for the hits of one more class."""
         self.cells = np.ascontiguousarray(np.pad(self.cells, ((0, 0), (0, 1))))
         self.present, self.rest = np.append(self.present, 0.0), np.append(self.rest, 0.0)
 
@@ -122,9 +122,9 @@ class ValueCounters:
         if self.size > capacity:
             keys, cells, texts = self.held()
             order = np.lexsort((keys, cells[:, 0]))[::-1]
-            kept, gone = np.sort(order[:capacity]), order[capacity:]
-            self.totals[1] = max(self.totals[1], cells[gone[0], 0])
-            for row in np.sort(gone):
+            kept, evicted = np.sort(order[:capacity]), order[capacity:]
+            self.totals[1] = max(self.totals[1], cells[evicted[0], 0])
+            for row in np.sort(evicted):
                 self.rest += cells[row, HEAD:]
             self.hold(keys[kept], cells[kept], texts[kept], capacity)
         elif len(self.keys) > capacity:
@@ -136,9 +136,9 @@ class ValueCounters:
         capacity: int,
         most: Callable[[Index], tuple[Floats, Floats]] | None = None,
     ) -> None:
-        """Counters add up; a value that one side lacks can have had as much there as that side's `floor`.
+        """Add the counters of another column; a value that one side lacks may have had that side's `floor` there.
 
-        `most` says for keys what they can have had on both sides, where that is known better.
+        `most` gives tighter bounds, from keys to what each may have had on either side without a counter.
         """
         keys, cells, texts = self.held()
         their_keys, their_cells, their_texts = other.held()

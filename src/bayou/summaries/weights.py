@@ -1,4 +1,4 @@
-"""What weighted naive Bayes has learned on top of its tables: weights, and how far each has been pushed."""
+"""What weighted naive Bayes learns on top of its tables: weights, and the sums of squares that set their rates."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from bayou.scorer import Node
 
 NAIVE_CREDIT = 0.95  # at the start: mixing then never costs more than -ln .95 nats over naive Bayes
-FOLLOWERS = (TEMPERED, LAST, MEAN)  # experts that learn what the latest rows say
+FOLLOWERS = (TEMPERED, LAST, MEAN)  # experts that adapt to the latest rows
 _SUMS = ("squares", "follows")  # add up when models merge
 _MEANS = ("weights", "mean", "mixture_weights")  # are averaged by rows
 _BUFFER = ("inputs", "joint", "labels", "amounts")
@@ -76,7 +76,7 @@ def _scalars(name: str, array: Floats, summary: Weights) -> None:
 
 
 def _mixture(name: str, array: Floats, summary: Weights) -> None:
-    """Exactly those experts take part that did at the start: those that do not have no arrays to read."""
+    """Experts have a weight if they had one at the start: there are no arrays for the others."""
     valid.non_negative(name, array, summary)
     takes_part = summary._first_mixture_weights() > 0
     require(np.array_equal(array > 0, takes_part), "a mixture weight belongs to an expert that takes no part")
@@ -89,8 +89,8 @@ def _joint(name: str, array: Floats, summary: Weights) -> None:
 class Weights(ArraySummary):
     r"""Deviations of the weights from 1, biases, and the squared gradients that set their rates.
 
-    Columns lie numeric first, then nominal, then text. Unlike other summaries it learns from what the other
-    views say about a row before they learn it, so `update` is refused; `learn` takes the terms.
+    Columns are numeric first, then nominal, then text. Unlike other summaries weights are learned from the terms of the
+    other views before these learn the row, so `update` is refused; `learn` takes the terms.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Weights(ArraySummary):
         self._empty(0, 0)
 
     def _empty(self, d: int, k: int) -> None:
-        """No rows, d columns, k classes."""
+        """Set up an empty state of d columns and k classes."""
         width = 1 if self.tied else k
         none = np.zeros((0, 0))
         self.weights = np.zeros((d, width))
@@ -150,8 +150,10 @@ class Weights(ArraySummary):
         self.amounts = np.zeros(0)
 
     def _first_mixture_weights(self) -> Floats:
-        """Most of it for naive Bayes, an even rest; even in the study's rule; where nothing is learned, naive
-        Bayes alone."""
+        """The mixture weights at the start: most for naive Bayes, the rest evenly; all evenly in the published rule.
+
+        With a rate of 0 naive Bayes has all the weight.
+        """
         mixture_weights = np.zeros(EXPERTS)
         if isinstance(self.rate, Experts):
             mixture_weights[: NAIVE + 1 if self.rate.eta == 0 else EXPERTS] = 1.0
@@ -209,8 +211,8 @@ class Weights(ArraySummary):
         terms : float64[n, active, K], overwritten; units : float64[n, p or 0]; prior, pmi_prior : float64[n, K];
         edges : int64[views + 1], where the columns of each view end. `y` of -1 only predicts.
         index : int64[active], the columns that have terms (all of them, but for `Experts`); the first `as_pmi`
-        of these come as pointwise mutual information. places : bool[n] twice, where `Experts` do not hear the
-        weights, and where they hear only their average.
+        of these come as pointwise mutual information. places : bool[n] twice, rows for which `Experts` leave
+        out all weights, and rows for which they use only the averaged ones.
         """
         out = np.empty_like(prior)
         if isinstance(self.rate, Experts):
@@ -234,11 +236,11 @@ class Weights(ArraySummary):
     def experts_scorer(
         self, inputs: Sequence[Node], prior: Floats, outside: Sequence[Node] = (), far: Sequence[Node] = ()
     ) -> Node:
-        """What `learn` says of rows without a label, where experts are mixed; inputs are those of the columns.
+        """The mixture that `learn` predicts with, as a node of a scorer; `inputs` are the nodes of the columns.
 
-        Every expert is a weighted sum of the inputs. That the last label changes the odds is worked out here, since it
-        stays the same for all rows that are scored. What `outside` says silences the weights, what
-        `far` says all but their average.
+        Every expert is a weighted sum of the inputs. The effect of the last label is a constant here, since it
+        stays the same for all rows that are scored. The nodes `outside` exclude all experts with learned weights, the
+        nodes `far` all but their average.
         """
         from bayou.scorer import LogSoftmax, Mixture, added, clipped, plain_sum, scaled
 
@@ -250,7 +252,7 @@ class Weights(ArraySummary):
         heat_prior = np.zeros_like(prior) if rate.published else np.where(prior > -np.inf, prior, 0.0)
 
         def tempered(factor: float) -> Node:
-            """naive Bayes, and `factor` times what is tempered."""
+            """Naive Bayes plus `factor` times its tempered part: the evidence, and the prior unless `published`."""
             part = scaled(evidence, np.full(len(prior), 1.0 + factor))
             return LogSoftmax(added(part, prior + factor * heat_prior))
 
@@ -261,8 +263,8 @@ class Weights(ArraySummary):
 
         q = self.mixture_weights
         trusted = rate.published or self.persists or self.scalars[RETURNS] ** 2 >= self.scalars[WEIGHT]
-        heard = {a: q[a] for a in range(EXPERTS) if q[a] > 0.0 and (trusted or a not in FOLLOWERS)}
-        makers: dict[int, Callable[[], Node]] = {
+        active = {a: q[a] for a in range(EXPERTS) if q[a] > 0.0 and (trusted or a not in FOLLOWERS)}
+        experts: dict[int, Callable[[], Node]] = {
             NAIVE: lambda: tempered(0.0),
             TEMPERED: lambda: tempered(float(self.scalars[TAU])),
             LAST: lambda: weighted(self.factors, self.bias[0]),
@@ -273,14 +275,14 @@ class Weights(ArraySummary):
             HALF: lambda: tempered(-0.5),
             QUARTER: lambda: tempered(-0.75),
         }
-        log_weights = np.log(np.array(list(heard.values())))
-        silenced = {a: tuple(outside) if a in FOLLOWERS else () for a in heard}
-        if LAST in heard:
-            silenced[LAST] = (*outside, *far)
-        return Mixture(tuple(plain_sum([makers[a](), *silenced[a]]) for a in heard), log_weights)
+        log_weights = np.log(np.array(list(active.values())))
+        exclusions = {a: tuple(outside) if a in FOLLOWERS else () for a in active}
+        if LAST in active:
+            exclusions[LAST] = (*outside, *far)
+        return Mixture(tuple(plain_sum([experts[a](), *exclusions[a]]) for a in active), log_weights)
 
     def _last_label_pmi(self, prior: Floats) -> Floats:
-        """As the kernel `last_label_pmi`."""
+        """Pointwise mutual information of the last label and each class, as in the kernel `last_label_pmi`."""
         last, out = int(self.last[0]), np.zeros(len(prior))
         if last >= 0:
             possible = prior > -np.inf
@@ -289,7 +291,7 @@ class Weights(ArraySummary):
         return out
 
     def _rule(self) -> Floats:
-        """Rate, horizon, power, whether adaptive, whether as pointwise mutual information."""
+        """Parameters of the rate for kernels: rate, horizon, power, whether adaptive, whether inputs are PMI."""
         rate = self.rate
         adaptive, as_pmi = float(self.adapts), float(rate.takes_pmi)
         if isinstance(rate, Constant | PaperRate | AdaGrad):
@@ -304,8 +306,8 @@ class Weights(ArraySummary):
         self, rate: MiniBatch, terms: Floats, units: Floats, prior: Floats, pmi_prior: Floats, edges: Index,
         y: Codes, w: Floats, out: Floats,
     ) -> None:  # fmt: skip
-        """Rows wait in a buffer as inputs and joint log-probabilities; a full buffer is learned."""
-        teaches = (y >= 0) & (w > 0)
+        """Buffer rows as inputs and joint log-probabilities; a full buffer is learned."""
+        labelled = (y >= 0) & (w > 0)
         room = np.zeros((rate.rows, *terms.shape[1:]))
         joint, labels, amounts = (
             np.zeros((rate.rows, prior.shape[1])), np.zeros(rate.rows, np.int32), np.zeros(rate.rows)
@@ -318,7 +320,7 @@ class Weights(ArraySummary):
             self.weights, self.squares, self.bias, self.scalars, room, joint, labels, amounts, fill,
             terms, units, prior, pmi_prior, edges, y, w, rule, out,
         )  # fmt: skip
-        if teaches.any():
+        if labelled.any():
             n = int(fill[0])
             self.inputs, self.joint = room[:n].copy(), joint[:n].copy()
             self.labels, self.amounts = labels[:n].copy(), amounts[:n].copy()
@@ -331,16 +333,18 @@ class Weights(ArraySummary):
         if mine == 0 and not len(self.labels):
             self.restore(other.arrays())
             return
-        part = theirs / (mine + theirs) if mine + theirs else 0.0
+        share = theirs / (mine + theirs) if mine + theirs else 0.0
         for name in _MEANS:
-            setattr(self, name, _between(getattr(self, name), getattr(other, name), part))
+            setattr(self, name, _between(getattr(self, name), getattr(other, name), share))
         for name in _SUMS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for name, axis in (("bias", 0), ("columns", 1)):
             a, b = np.moveaxis(getattr(self, name), axis, 0), np.moveaxis(getattr(other, name), axis, 0)
-            both = np.concatenate([_between(a[:-1], b[:-1], part), a[-1:] + b[-1:]])  # squared gradients last
+            both = np.concatenate(
+                [_between(a[:-1], b[:-1], share), a[-1:] + b[-1:]]
+            )  # squared gradients last
             setattr(self, name, np.ascontiguousarray(np.moveaxis(both, 0, axis)))
-        self.scalars = _merged_scalars(self.scalars, other.scalars, part)
+        self.scalars = _merged_scalars(self.scalars, other.scalars, share)
         if theirs > mine:
             self.ring, self.last = other.ring.copy(), other.last.copy()
         n = max(0, (self.rate.rows if isinstance(self.rate, MiniBatch) else 1) - 1)
@@ -349,7 +353,7 @@ class Weights(ArraySummary):
                     getattr(self, name))  # fmt: skip
 
     def scale(self, factor: float) -> None:
-        """Fading makes the weights readier to move: rows and squared gradients count less."""
+        """Multiply rows and squared gradients by a factor, which makes later steps larger."""
         for name in _SUMS:
             setattr(self, name, getattr(self, name) * factor)
         self.bias[-1] *= factor
@@ -381,7 +385,7 @@ class Weights(ArraySummary):
         return self.averages if name == "mean" else self.adapts
 
     def check(self, arrays: Arrays) -> None:
-        """No more rows wait than a batch has, each with its label."""
+        """There are no more buffered rows than a batch has, each with its label."""
         super().check(arrays)
         room = self.rate.rows if isinstance(self.rate, MiniBatch) else 0
         require(len(arrays["labels"]) <= room, "more rows wait than a batch has")
@@ -389,13 +393,13 @@ class Weights(ArraySummary):
 
 
 def _sum_of(nodes: Sequence[Node], width: int) -> Node:
-    """Nodes added one after the other; those that say nothing are left out."""
+    """The sum of nodes, one after the other, without those that are zero."""
     from bayou.scorer import Sum, says_nothing, silent
 
-    speaking = tuple(node for node in nodes if not says_nothing(node))
-    if not speaking:
+    not_zero = tuple(node for node in nodes if not says_nothing(node))
+    if not not_zero:
         return silent(width)
-    return speaking[0] if len(speaking) == 1 else Sum(speaking)
+    return not_zero[0] if len(not_zero) == 1 else Sum(not_zero)
 
 
 _SUMMED_SCALARS = (WEIGHT, TAU_SQUARES, SHIFT_SQUARES, RHO_SQUARES, RETURNS)
@@ -407,7 +411,7 @@ def _between(mine: NDArray[Any], theirs: NDArray[Any], part: float) -> NDArray[A
 
 
 def _merged_scalars(mine: Floats, theirs: Floats, part: float) -> Floats:
-    """Factors are averaged, totals added; the state of a rate that follows errors is that of the larger model."""
+    """Merged scalars: factors are averaged, totals added; the state of an error-driven rate is the larger model's."""
     merged = _between(mine, theirs, part)
     for place in _SUMMED_SCALARS:
         merged[place] = mine[place] + theirs[place]

@@ -27,18 +27,20 @@ from bayou.summaries.state import declare, move
 from bayou.summaries.word_seats import Seated, WordSeats, as_they_are, places
 from bayou.vocabulary import HASHES
 
-SEAT = 56  # bytes of a file, at least, that tell which word has a row of a bounded table
-SEATS = ("keys", "cells", "waiting", "met")  # the arrays that do
-EXACTLY = 1.0 - 1e-9  # of a count: weights such as .1 add up to whole numbers but for rounding
+SEAT = 56  # bytes of a file, at least, for a word that has a row in a bounded table
+SEATS = ("keys", "cells", "waiting", "met")  # the arrays of such words
+EXACTLY = (
+    1.0 - 1e-9
+)  # share of a count that suffices: weights such as .1 add up to whole numbers up to rounding
 
 
 @dataclass
 class TextCounts:
     """One text column: counts[V, K] with room to double, total[K], words in use, seen and declared.
 
-    Words seen are counted, int64[1], unless all are declared: then nobody asks, and the number is -1.
-    A word whose weight in all classes together is below `least` is counted, and says nothing. Where the vocabulary is
-    bounded, `seats` know the words of the rows, and the row behind the last seat stays empty.
+    The number of words seen, int64[1], is -1 if all are declared, since it is not needed then. A word whose weight in
+    all classes together is below `least` is counted, but takes no part in predictions. Where the vocabulary is bounded,
+    `seats` holds the words of the rows, and the row behind the last seat stays empty.
     """
 
     counts: Floats = field(default_factory=lambda: np.zeros((0, 0)))
@@ -55,44 +57,44 @@ class TextCounts:
         return max(int(self.seen[0]), self.declared)
 
     def count_seen(self) -> None:
-        """Find out how many words were seen in any class."""
+        """Count the words seen in any class."""
         if self.declared >= self.size:
             self.seen[0] = -1
         else:
             count_seen(self.seen, self.counts, np.zeros(2, dtype=np.int64), np.array([self.size]))
 
     def heard(self) -> Flags:
-        """bool[V], the words that were met often enough to say something."""
-        heard = np.empty(self.size, dtype=np.bool_)
-        words_heard(heard, self.counts, self.least)
-        return heard
+        """bool[V], the words with enough weight to take part in predictions."""
+        enough_weight = np.empty(self.size, dtype=np.bool_)
+        words_heard(enough_weight, self.counts, self.least)
+        return enough_weight
 
     def ranks(self) -> Index:
-        """What orders the words, int64[V]; empty where that are their ids."""
+        """int64[V], keys that sort the words; empty where words are sorted by their ids."""
         return np.empty(0, dtype=np.int64) if self.seats is None else self.seats.ranks()
 
     def in_order(self) -> tuple[Index, Index]:
-        """The rows in an order that does not depend on who has which seat, and the ids of their words in documents."""
+        """The rows in an order that does not depend on the seats of words, and the ids of their words in documents."""
         if self.seats is None:
             return np.arange(self.size), np.arange(self.size)
         order = np.argsort(self.seats.keys)
         return order, self.seats.keys[order]
 
     def known(self, words: Words) -> Words:
-        """Documents by the rows of their words, as they are; words without a row are left out."""
+        """Documents with words replaced by their rows in the table; words without a row are left out."""
         return words if self.seats is None else self.seats.find(words)
 
     def seated(self, words: Words, block: Block, binary: bool) -> Seated:
-        """Documents by the rows of their words while they are learned; new words get theirs."""
+        """Documents with words replaced by their rows in the table, which new words get as they are learned."""
         if self.seats is None:
             return as_they_are(words)
         return self.seats.take_in(words, block.y, block.w, binary)
 
-    def follow(self, keys: Index, counts: Floats) -> None:
-        """Take over counts of words by their hashes, as far as they have a seat."""
+    def add_by_hash(self, keys: Index, counts: Floats) -> None:
+        """Add counts of words, given by their hashes, where they have a seat."""
         assert self.seats is not None
-        found, at = places(keys, self.seats.keys)
-        self.counts[at] += counts[found]
+        index, at = places(keys, self.seats.keys)
+        self.counts[at] += counts[index]
 
     def realign(self, words: Axis, classes: Axis) -> None:
         """Move the counts to where the larger schema has words and classes."""
@@ -113,7 +115,7 @@ class TextCounts:
 def moved_words(room: Floats, size: int, words: Axis, classes: Axis, empty: bool) -> Floats:
     """The first `size` rows of a table [V, K] where the larger schema has words and classes, with room to double.
 
-    Of one that holds nothing but zeros (`empty`) nothing is moved.
+    A table of zeros (`empty`) is only resized.
     """
     if empty:
         return np.zeros((max(words.size, len(room)), classes.size))
@@ -173,14 +175,14 @@ class WordCounts(ArraySummary):
     met: Floats = declare(1, valid=valid.non_negative)
 
     def least_bytes(self, shape: Shape) -> int:
-        """The counts of all words, and the seats of those that are bounded."""
+        """Bytes of the counts of all words, and of the seats of bounded vocabularies."""
         return 8 * shape.classes * (sum(shape.words) + shape.text) + SEAT * shape.seats
 
     def __init__(self, binary: bool = False) -> None:
         self.binary = binary
         self.texts: list[TextCounts] = []
         self.documents = np.zeros(0)
-        self.mark = Mark()  # of this very state: see `Mark`
+        self.mark = Mark()  # of the present state: see `Mark`
 
     def config(self) -> Mapping[str, Scalar]:
         return {"binary": self.binary}
@@ -194,18 +196,18 @@ class WordCounts(ArraySummary):
         if self.binary:
             count_classes(self.documents, block.y, block.w, 1.0)
         for text, words in zip(self.texts, block.words, strict=True):
-            found = text.seated(words, block, self.binary)
+            seated = text.seated(words, block, self.binary)
             count_in_turn(
-                text.counts, text.total, text.seen, words.indptr, found.later, words.counts,
-                block.y, block.w, self.binary, found.taken_at, found.taken,
+                text.counts, text.total, text.seen, words.indptr, seated.later, words.counts,
+                block.y, block.w, self.binary, seated.taken_at, seated.taken,
             )  # fmt: skip
 
     def known(self, block: Block) -> tuple[Words, ...]:
-        """The documents of a block by the rows that their words have in the tables."""
+        """The documents of a block with words replaced by their rows in the tables."""
         return tuple(text.known(words) for text, words in zip(self.texts, block.words, strict=True))
 
     def error(self) -> float:
-        """The largest share of all words by which the count of one can be off; 0 while all of them have a seat."""
+        """The largest error of a word's count, as a share of all words; 0 while all of them have a seat."""
         seats = [text.seats for text in self.texts if text.seats is not None]
         return max((s.floor / max(s.weight, 1e-300) for s in seats), default=0.0)
 
@@ -248,7 +250,7 @@ class WordCounts(ArraySummary):
                 keys, counts = text.seats.keys, text.counts
                 text.seats.scale(factor)
                 text.counts = np.zeros_like(counts)
-                text.follow(keys, counts)
+                text.add_by_hash(keys, counts)
             text.count_seen()
 
     def merge(self, other: Self) -> None:
@@ -260,8 +262,8 @@ class WordCounts(ArraySummary):
                 keys, counts = mine.seats.keys, mine.counts
                 mine.seats.merge(theirs.seats)
                 mine.counts = np.zeros_like(counts)
-                mine.follow(keys, counts)
-                mine.follow(theirs.seats.keys, theirs.counts)
+                mine.add_by_hash(keys, counts)
+                mine.add_by_hash(theirs.seats.keys, theirs.counts)
             else:
                 mine.counts[: mine.size] += theirs.counts[: theirs.size]
             mine.total += theirs.total
@@ -272,8 +274,8 @@ class WordCounts(ArraySummary):
         self.mark = Mark()
         self.lengths = plan.lengths
         k = len(plan.classes.to)
-        known = dict(zip(plan.text.to.tolist(), self.texts, strict=True))
-        self.texts = [known.get(j) or self._column(k, seats) for j, seats in enumerate(plan.lengths.seats)]
+        by_place = dict(zip(plan.text.to.tolist(), self.texts, strict=True))
+        self.texts = [by_place.get(j) or self._column(k, seats) for j, seats in enumerate(plan.lengths.seats)]
         for text, words in zip(self.texts, plan.words, strict=True):
             text.realign(words, plan.classes)
         self._set_least()
@@ -288,7 +290,7 @@ class WordCounts(ArraySummary):
         return TextCounts(empty_table(seats, k), total, seats=WordSeats(seats))
 
     def check(self, arrays: Arrays) -> None:
-        """Of a bounded vocabulary, what is counted in a class was counted by the seats."""
+        """The class counts of a bounded vocabulary add up to the hits of its seats."""
         super().check(arrays)
         for j in range(len(self.texts)):
             if f"{j}.keys" in arrays:
@@ -319,9 +321,9 @@ class WordCounts(ArraySummary):
         return twin
 
     def _set_least(self) -> None:
-        """The weight that words of each column must have to be heard, as the schema says, and the law that holds."""
+        """Set the least weight of words of each column from the schema, and the merge law."""
         if any(text.seats is not None for text in self.texts):
-            self.law = MergeLaw.BOUNDED  # type: ignore[misc] # the law belongs to how words are kept
+            self.law = MergeLaw.BOUNDED  # type: ignore[misc] # the law depends on how words are kept
         for text, least in zip(self.texts, self.lengths.min_counts, strict=False):
             text.least = least * EXACTLY if least > 1 else 0.0
 

@@ -14,11 +14,11 @@ from bayou.summaries.value_counters import ValueCounters
 
 @dataclass(slots=True)
 class Seated:
-    """Documents by the rows of their words, before each is learned and afterwards, and the rows that change hands.
+    """Documents with words replaced by rows of the table, before and after each is learned; rows that get new words.
 
     words : ids are rows before the document, the row behind the last seat where a word has none
     later : int32[nnz], rows once its words are seated; taken : int32[m] rows and takers : int64[m] hashes of the words
-    that get them, those of document i from taken_at[i] on; ranks : int64[V], what orders the rows at first, where asked
+    that get them, those of document i from taken_at[i] on; ranks : int64[V], keys that sort the rows at first, or none
     """
 
     words: Words
@@ -30,7 +30,7 @@ class Seated:
 
 
 def as_they_are(words: Words) -> Seated:
-    """Documents of a vocabulary where every word keeps its row."""
+    """Documents of a vocabulary in which every word keeps its row."""
     return Seated(words, words.ids, _NO_INDEX, _NO_CODES, _NO_INDEX, _NO_INDEX)
 
 
@@ -48,9 +48,10 @@ def filter_cells(room: int) -> int:
 
 
 class WordSeats:
-    """At most `room` words by their hashes: Space-Saving counters, which know no classes.
+    """At most `room` words by their hashes: Space-Saving counters without classes.
 
-    A count is its error and its hits; between two words that are seated, those of the counters lag behind.
+    A count is its error plus its hits; between two new words the stored counts lag behind (see
+    `_up_to_date`).
     """
 
     def __init__(self, room: int) -> None:
@@ -65,7 +66,7 @@ class WordSeats:
 
     @property
     def size(self) -> int:
-        """How many words have a seat."""
+        """The number of words that have a seat."""
         return self.counters.size
 
     @property
@@ -75,29 +76,29 @@ class WordSeats:
 
     @property
     def weight(self) -> float:
-        """The weight of all words met."""
+        """The weight of all words seen."""
         return float(self.counters.present[0])
 
     def ranks(self) -> Index:
-        """int64[room + 1], by which rows are ordered whatever seats their words have: hashes."""
+        """int64[room + 1], the hashes by which rows are sorted, whatever seats their words have."""
         ranks = np.full(self.room + 1, -1, dtype=np.int64)
         ranks[: self.size] = self.keys
         return ranks
 
     def find(self, words: Words) -> Words:
-        """Documents by the rows of their words; those without a seat are left out."""
+        """Documents with words replaced by their rows; words without a seat are left out."""
         n = len(words.ids)
-        found = Words(np.zeros(len(words.indptr), np.int64), np.empty(n, np.int32), np.empty(n))
+        seated = Words(np.zeros(len(words.indptr), np.int64), np.empty(n, np.int32), np.empty(n))
         counters = self.counters
         find_seats(
             counters.index, counters.keys, words.indptr, words.ids, words.counts,
-            found.indptr, found.ids, found.counts,
+            seated.indptr, seated.ids, seated.counts,
         )  # fmt: skip
-        filled = int(found.indptr[-1])
-        return Words(found.indptr, found.ids[:filled], found.counts[:filled])
+        filled = int(seated.indptr[-1])
+        return Words(seated.indptr, seated.ids[:filled], seated.counts[:filled])
 
     def take_in(self, words: Words, y: Codes, w: Floats, binary: bool) -> Seated:
-        """Count the words of documents, one after the other, and seat those that have none."""
+        """Count the words of documents, one after the other, and give seats to new ones."""
         n, c = len(words.ids), self.counters
         before, later = np.empty(n, np.int32), np.empty(n, np.int32)
         taken_at, taken = np.zeros(len(words.indptr), np.int64), np.empty(n, np.int32)
@@ -108,29 +109,29 @@ class WordSeats:
         )  # fmt: skip
         return Seated(Words(words.indptr, before, words.counts), later, taken_at, taken, takers, ranks)
 
-    def _settled(self) -> tuple[Index, Floats]:
-        """Hashes in order and their cells, the counts up to date."""
+    def _up_to_date(self) -> tuple[Index, Floats]:
+        """Sorted hashes and their cells, with counts up to date."""
         keys, cells, _ = self.counters.held()
         cells[:, 0] = cells[:, 1] + cells[:, HEAD]
         return keys, cells
 
     def merge(self, other: WordSeats) -> None:
         """Counters add up, and the heaviest stay; rows are those of the words in order of their hashes."""
-        self._hold(*self._settled())
+        self._hold(*self._up_to_date())
         theirs = WordSeats.of(*other.state())
         keys = np.union1d(self.keys, theirs.keys)
         self.counters.merge(theirs.counters, len(keys), lambda keys: (self._most(keys), theirs._most(keys)))
-        keys, cells = self._settled()
+        keys, cells = self._up_to_date()
         self.waiting += theirs.waiting
         kept = np.sort(np.lexsort((keys, cells[:, 0]))[::-1][: self.room])
-        gone = np.setdiff1d(np.arange(len(keys)), kept)
-        np.maximum.at(self.waiting, keys[gone] & (len(self.waiting) - 1), cells[gone, 0])
+        evicted = np.setdiff1d(np.arange(len(keys)), kept)
+        np.maximum.at(self.waiting, keys[evicted] & (len(self.waiting) - 1), cells[evicted, 0])
         self._hold(keys[kept], cells[kept])
 
     def _most(self, keys: Index) -> Floats:
-        """What words can have had that have no seat."""
-        found: Floats = self.waiting[keys & (len(self.waiting) - 1)]
-        return found
+        """The most that each of these words can have had without a seat."""
+        bounds: Floats = self.waiting[keys & (len(self.waiting) - 1)]
+        return bounds
 
     @property
     def floor(self) -> float:
@@ -141,19 +142,19 @@ class WordSeats:
         """Multiply what was counted by a factor; rows are those of the words in order of their hashes."""
         self.counters.scale(factor)
         self.waiting *= factor
-        self._hold(*self._settled())
+        self._hold(*self._up_to_date())
 
     def state(self) -> tuple[Index, Floats, Floats, Floats]:
         """Hashes int64[room] in order, -1 where a seat is free; their errors and hits float64[room, 2]; the cells of
         the filter; and the weight of all words float64[1]."""
         keys, cells = np.full(self.room, -1, dtype=np.int64), np.zeros((self.room, 2))
-        held, counted = self._settled()
-        keys[: len(held)], cells[: len(held)] = held, counted[:, 1:]
+        hashes, counted = self._up_to_date()
+        keys[: len(hashes)], cells[: len(hashes)] = hashes, counted[:, 1:]
         return keys, cells, self.waiting.copy(), np.array([self.weight])
 
     @classmethod
     def of(cls, keys: Index, cells: Floats, waiting: Floats, met: Floats) -> WordSeats:
-        """Those of a `state`."""
+        """The seats with a state that `state` gave."""
         twin = cls(len(keys))
         size = int(np.count_nonzero(keys >= 0))
         twin._hold(keys[:size], np.hstack([cells[:size].sum(axis=1, keepdims=True), cells[:size]]))
@@ -168,13 +169,13 @@ class WordSeats:
 
 
 def places(keys: Index, among: Index) -> tuple[Index, Index]:
-    """Which of the keys are among others, and where these stand.
+    """The index of the keys that are `among` others, and their places there.
 
     >>> places(np.array([7, 3, 9]), np.array([3, 4, 7]))
     (array([0, 1]), array([2, 0]))
     """
     order = np.argsort(among)
     at = np.searchsorted(among, keys, sorter=order)
-    found = np.flatnonzero(at < len(among))
-    found = found[among[order[at[found]]] == keys[found]]
-    return found, order[at[found]]
+    index = np.flatnonzero(at < len(among))
+    index = index[among[order[at[index]]] == keys[index]]
+    return index, order[at[index]]

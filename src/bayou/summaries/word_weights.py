@@ -1,4 +1,4 @@
-"""What weighted naive Bayes has learned about single words: a weight for each, and how far it has been pushed."""
+"""What weighted naive Bayes learns about single words: a weight for each, and sums of squares that set its rate."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.state import declare, move
 from bayou.summaries.word_counts import WordCounts, moved_words
 
-FIRST = 0.05  # mixture weight at the start: to listen to words costs no more than -ln .95 nats
-EAGER = 5.0  # times the rate of the other weights: a word is seen seldom
+FIRST = 0.05  # mixture weight at the start: taking part costs no more than -ln .95 nats
+EAGER = 5.0  # times the rate of the other weights, since a word is seen seldom
 
 
 @dataclass
 class WordFactors:
-    """One text column: weights[V, K] less 1 and their squared gradients, with room to double; bias[2, K]; its part in
-    the mixture."""
+    """One text column: weights[V, K] less 1 and their squared gradients, with room to double; bias[2, K]; its
+    mixture weights."""
 
     weights: Floats
     squares: Floats
@@ -51,16 +51,16 @@ def _probabilities(name: str, array: Floats, summary: WordWeights) -> None:
 
 
 class WordWeights(ArraySummary):
-    """A weight for each word and class of text columns: online NB-SVM, and its part in the mixture of experts.
+    """A weight for each word and class of text columns: online NB-SVM, and its weight in the mixture of experts.
 
-    It learns from what the counts of words say about a row before they count it, so `update` is refused.
+    Weights are learned from the counts of words before the row is counted, so `update` is refused.
 
     Parameters
     ----------
     eta
-        The rate of `Experts`; words learn five times as eagerly.
+        The rate of `Experts`; that of words is five times as large.
     share
-        Part of the mixture weights that is shared out evenly at each row.
+        The part of the mixture weights that is divided evenly at each row.
 
     Merge: AVERAGED; weights are averaged by the rows each model learned from, squared gradients are added up.
     Memory: 16 K bytes per word for K classes, twice that while growing.
@@ -82,7 +82,7 @@ class WordWeights(ArraySummary):
         return {"eta": self.eta, "share": self.share}
 
     def least_bytes(self, shape: Shape) -> int:
-        """The weights of all words."""
+        """Bytes of the weights of all words."""
         return 16 * shape.classes * (sum(shape.words) + shape.text)
 
     @property
@@ -100,7 +100,7 @@ class WordWeights(ArraySummary):
         )
 
     def bounded_scores(self, terms: Floats, prior: Floats, as_pmi: int) -> Floats:
-        """[t, n, K], the first of them log prior and what other columns say, bounded.
+        """[t, n, K], the first of them the log prior plus bounded terms of other columns, the rest uninitialised.
 
         `terms` become pointwise mutual information, which the first `as_pmi` of them are already.
         """
@@ -109,36 +109,36 @@ class WordWeights(ArraySummary):
         return scores
 
     def predict(self, counts: WordCounts, block: Block, prior: Floats, scores: Floats) -> Flags:
-        """Column after column, the scores before it and what its words say; [t, n] which rows have words that do."""
-        heard = np.zeros((len(self.texts), block.n), dtype=np.bool_)
+        """Add the weighted words to the scores, column by column; returns bool[t, n], rows with words that count."""
+        has_words = np.zeros((len(self.texts), block.n), dtype=np.bool_)
         for j, (mine, text, words) in enumerate(zip(self.texts, counts.texts, block.words, strict=True)):
             scores[j] = scores[max(j - 1, 0)]
             weigh_words(
-                scores[j], heard[j], prior, mine.weights, mine.bias, text.counts, text.total,
+                scores[j], has_words[j], prior, mine.weights, mine.bias, text.counts, text.total,
                 words.indptr, words.ids, words.counts, float(text.width), text.least,
             )  # fmt: skip
-        return heard
+        return has_words
 
     def learn(
         self, counts: WordCounts, block: Block, prior: Floats, scores: Floats, logs: Floats, alpha: float
     ) -> tuple[Floats, Flags]:
-        """Row by row, as `predict`, then learn and count the row; [n, t, K] terms of naive Bayes, and who was heard."""
-        heard = np.zeros((len(self.texts), block.n), dtype=np.bool_)
+        """As `predict`, then learn and count each row; returns [n, t, K] terms of naive Bayes and `predict`'s flags."""
+        has_words = np.zeros((len(self.texts), block.n), dtype=np.bool_)
         terms = np.zeros_like(scores)
         for j, (mine, text, words) in enumerate(zip(self.texts, counts.texts, block.words, strict=True)):
             scores[j] = scores[max(j - 1, 0)]
             weigh_words_then_update(
                 mine.weights, mine.squares, mine.bias, text.counts, text.total, text.seen, terms[j], scores[j],
-                heard[j], prior, words.indptr, words.ids, words.counts, block.y, block.w, logs,
+                has_words[j], prior, words.indptr, words.ids, words.counts, block.y, block.w, logs,
                 float(text.declared), alpha, EAGER * self.eta, text.least,
             )  # fmt: skip
-        return np.ascontiguousarray(terms.transpose(1, 0, 2)), heard
+        return np.ascontiguousarray(terms.transpose(1, 0, 2)), has_words
 
-    def mix(self, out: Floats, scores: Floats, heard: Flags, prior: Floats, y: Codes, w: Floats) -> None:
-        """Mix `out`, what others say, with the scores of each column; rows with a label teach the mixture."""
+    def mix(self, out: Floats, scores: Floats, has_words: Flags, prior: Floats, y: Codes, w: Floats) -> None:
+        """Mix `out`, the scores of other columns, with those of text columns; labels move the mixture weights."""
         for j, text in enumerate(self.texts):
             mix_words(
-                text.mixture_weights, text.scalars, text.last, out, scores[j], heard[j], prior, y, w, self.share
+                text.mixture_weights, text.scalars, text.last, out, scores[j], has_words[j], prior, y, w, self.share
             )  # fmt: skip
 
     def merge(self, other: Self) -> None:
@@ -147,18 +147,18 @@ class WordWeights(ArraySummary):
             mine, theirs = float(a.scalars[WEIGHT]), float(b.scalars[WEIGHT])
             if theirs == 0:
                 continue
-            part, n = theirs / (mine + theirs), a.size
-            a.weights[:n] += (b.weights[:n] - a.weights[:n]) * part
+            share, n = theirs / (mine + theirs), a.size
+            a.weights[:n] += (b.weights[:n] - a.weights[:n]) * share
             a.squares[:n] += b.squares[:n]
-            a.bias[0] += (b.bias[0] - a.bias[0]) * part
+            a.bias[0] += (b.bias[0] - a.bias[0]) * share
             a.bias[1] += b.bias[1]
-            a.mixture_weights += (b.mixture_weights - a.mixture_weights) * part
+            a.mixture_weights += (b.mixture_weights - a.mixture_weights) * share
             a.scalars += b.scalars
             if theirs > mine:
                 a.last = b.last.copy()
 
     def scale(self, factor: float) -> None:
-        """Fading makes the weights readier to move: rows and squared gradients count less."""
+        """Multiply rows and squared gradients by a factor, which makes later steps larger."""
         for text in self.texts:
             text.scalars *= factor
             text.squares *= factor
@@ -172,7 +172,7 @@ class WordWeights(ArraySummary):
             )
         self.lengths = plan.lengths
         k = len(plan.classes.to)
-        moved = [_untaught(0, k, 0) for _ in range(plan.text.size)]
+        moved = [_zero_factors(0, k, 0) for _ in range(plan.text.size)]
         for old, new in enumerate(plan.text.to):
             moved[new] = self.texts[old]
         for text, words in zip(moved, plan.words, strict=True):
@@ -187,11 +187,11 @@ class WordWeights(ArraySummary):
 
     def fresh(self) -> Self:
         twin = self.blank()
-        twin.texts = [_untaught(len(t.weights), t.weights.shape[1], t.size) for t in self.texts]
+        twin.texts = [_zero_factors(len(t.weights), t.weights.shape[1], t.size) for t in self.texts]
         return twin
 
     def arrays(self) -> Arrays:
-        """Those of every text column; nothing at all where there is no text."""
+        """The arrays of every text column."""
         out: dict[str, NDArray[Any]] = {}
         for j, text in enumerate(self.texts):
             out[f"{j}.weights"], out[f"{j}.squares"] = text.weights[: text.size], text.squares[: text.size]
@@ -209,5 +209,5 @@ class WordWeights(ArraySummary):
 _OF_COLUMN = ("bias", "scalars", "mixture_weights", "last")
 
 
-def _untaught(room: int, classes: int, size: int) -> WordFactors:
+def _zero_factors(room: int, classes: int, size: int) -> WordFactors:
     return WordFactors(np.zeros((room, classes)), np.zeros((room, classes)), np.zeros((2, classes)), size)

@@ -19,49 +19,52 @@ from bayou.views.view import AnyView, View
 
 
 class AveragedView(View[Reservoir]):
-    """The sample, and the weights last found on it. The search looks at the other views, so the model asks for it."""
+    """The sample, and the weights last found on it.
+
+    The search reads the other views, so the engine calls it (`search`), not `refresh`.
+    """
 
     searched = True
 
     def __init__(self, summary: Reservoir, kind: str) -> None:
         super().__init__(summary)
         self.kind = kind
-        self.find = search_named(kind)
+        self.search_weights = search_named(kind)
         self.weights: Floats = np.zeros(0)
         self.stale = True
 
     @property
     def depends_on_order(self) -> bool:
-        """It does not: the sample is drawn evenly from all rows, whatever their order."""
+        """False: the sample is drawn evenly from all rows, whatever their order."""
         return False
 
     def search(self, views: Mapping[str, AnyView], names: Sequence[str]) -> None:
-        """Weights for the tables as they are now, of columns by these names; one that says nothing yet has weight 1."""
-        kept = self.summary.kept
+        """Search the weights of columns with these names for the present tables; uninformative columns have 1."""
+        sample = self.summary.kept
         self.weights = np.ones(len(self.weights))
         self.stale = False
-        if self.kind == "ones" or kept.n == 0:
+        if self.kind == "ones" or sample.n == 0:
             return
         prior = np.zeros((1, len(views["classes"].summary.weight)))
-        views["classes"].add_log_prob(kept.rows(0, 1), prior)
-        by_view = [views[name].column_terms(kept) for name in COLUMN_VIEWS]
+        views["classes"].add_log_prob(sample.rows(0, 1), prior)
+        by_view = [views[name].column_terms(sample) for name in COLUMN_VIEWS]
         terms = stacked(by_view)
         possible = np.isfinite(prior[0])
         informative = np.flatnonzero((terms[:, :, possible] != 0.0).any(axis=(0, 2)))
         if len(informative) == 0:
             return
-        # By name, so that the place of a column never decides between two that are worth the same.
+        # Sorted by name, so that the place of a column never decides between two of equal loss.
         informative = np.array(sorted(informative.tolist(), key=lambda j: names[j]))
         columns = np.ascontiguousarray(terms[:, informative].transpose(1, 0, 2))
-        w = kept.w * (int(self.summary.seen[0]) / kept.n)
+        w = sample.w * (int(self.summary.seen[0]) / sample.n)
         parameters = np.concatenate(
             [
-                np.broadcast_to(views[name].free_parameters(), own.shape[1])
-                for name, own in zip(COLUMN_VIEWS, by_view, strict=True)
+                np.broadcast_to(views[name].free_parameters(), terms_of_view.shape[1])
+                for name, terms_of_view in zip(COLUMN_VIEWS, by_view, strict=True)
             ]
         )[informative]
         costs = 0.5 * np.log(w.sum()) * possible.sum() * parameters + np.log(len(informative) + 1.0)
-        self.weights[informative] = self.find(Evidence(columns, prior[0], kept.y, w, costs))
+        self.weights[informative] = self.search_weights(Evidence(columns, prior[0], sample.y, w, costs))
 
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)

@@ -1,4 +1,4 @@
-"""Views whose probabilities back off to fewer parents, as far as the counts say at refresh points."""
+"""Views whose probabilities back off to fewer parents, by concentrations fitted at refresh points."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class RuleSearch:
-    """Parent sets that follow from a rule, as a search that has nothing to look for."""
+    """Parent sets that follow from a rule, in the form of a search."""
 
     def __init__(self, rule: ParentSets) -> None:
         self.rule = rule
 
     def search(self, summary: JointCounts) -> ParentSetTable:
-        """Those of the columns met so far."""
+        """The parent sets that the rule gives the columns seen so far."""
         return kept_terms(summary, self.rule)
 
 
@@ -51,7 +51,7 @@ class BackedOff(SearchedCollection):
         self.fitted = Concentrations.fit(self.summary.flushed(), self.terms)
 
     def readings(self, summary: JointCounts) -> list[ParentSetTable]:
-        """What is read of each row."""
+        """The parent sets under which each row is read."""
         return [self.terms]
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
@@ -69,7 +69,7 @@ class BackedOff(SearchedCollection):
                 self.summary.update(part)
 
     def _read(self, s: JointCounts, block: Block, learn: bool, out: Floats) -> None:
-        """Row by row what is said, before the row is counted where it is to be learned."""
+        """Add log P(x | c) to `out` row by row; with `learn`, count each row after it is read."""
         if len(s.sizes) == 0:
             if learn:
                 s.update(block)
@@ -81,18 +81,18 @@ class BackedOff(SearchedCollection):
             triples, first = np.ones(len(u)), np.zeros(len(u), dtype=np.int64)
         rows = chunk_rows(len(readings), out.shape[1])
         for where, part in block.cut(range(rows, block.n, rows)):
-            said = np.zeros((len(readings), part.n, out.shape[1]))
+            log_proba = np.zeros((len(readings), part.n, out.shape[1]))
             back_off_rows(
-                s.classes, s.singles, s.present, s.seen, s.pairs, s.triples, said, s.layout, s.codes_of(part),
+                s.classes, s.singles, s.present, s.seen, s.pairs, s.triples, log_proba, s.layout, s.codes_of(part),
                 part.y, part.w, plan, ends, u, s.declared, int(s.declared_classes[0]), self.fitted.alone,
                 self.fitted.pairs, triples, first, self.min_count, self.one_dependent, learn,
             )  # fmt: skip
-            out[where] += self.combined(said)
+            out[where] += self.combined(log_proba)
 
-    def combined(self, said: Floats) -> Floats:
+    def combined(self, log_proba: Floats) -> Floats:
         """log P(x | c) of all readings together."""
-        alone: Floats = said[0]
-        return alone
+        only: Floats = log_proba[0]
+        return only
 
     def add_to_scorer(self, so_far: Node) -> Node:
         raise UnsupportedError(
@@ -106,13 +106,13 @@ class BackedOff(SearchedCollection):
         self.fitted = self.fitted.moved(before, self.terms, moved_columns(plan), m)
 
     def arrays(self) -> Arrays:
-        kept = super().arrays()  # after a refresh, where one was due
-        return {**kept, **{f"reading.{name}": array for name, array in self.fitted.arrays().items()}}
+        state = super().arrays()  # refreshes first if stale
+        return {**state, **{f"reading.{name}": array for name, array in self.fitted.arrays().items()}}
 
     def restore(self, arrays: Arrays) -> None:
         super().restore(arrays)
-        own = {k.removeprefix("reading."): a for k, a in arrays.items() if k.startswith("reading.")}
-        self.fitted = Concentrations.restored(own, self.terms, len(self.summary.sizes))
+        fitted = {k.removeprefix("reading."): a for k, a in arrays.items() if k.startswith("reading.")}
+        self.fitted = Concentrations.restored(fitted, self.terms, len(self.summary.sizes))
 
 
 class BackedOffOneDependence(BackedOff):
@@ -128,15 +128,15 @@ class BackedOffOneDependence(BackedOff):
         rules: list[ParentSets] = [*map(OneParent, range(len(summary.sizes))), NoParents()]
         return [kept_terms(summary, rule) for rule in rules]
 
-    def combined(self, said: Floats) -> Floats:
-        """The mean over the parents; where there is none, naive Bayes, which comes last."""
+    def combined(self, log_proba: Floats) -> Floats:
+        """The mean over the parents; where no parent has a value, naive Bayes, which is the last reading."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            top = said[:-1].max(axis=(0, 2), initial=-math.inf)
-            speaking = np.count_nonzero(np.isfinite(said[:-1]).any(axis=2), axis=0)[:, np.newaxis]
+            top = log_proba[:-1].max(axis=(0, 2), initial=-math.inf)
+            n_parents = np.count_nonzero(np.isfinite(log_proba[:-1]).any(axis=2), axis=0)[:, np.newaxis]
             base = np.where(np.isfinite(top), top, 0.0)[:, np.newaxis]
-            mean = np.log(np.exp(said[:-1] - base).sum(axis=0) / np.maximum(1, speaking)) + base
-        found: Floats = np.where(speaking > 0, mean, said[-1])
-        return found
+            mean = np.log(np.exp(log_proba[:-1] - base).sum(axis=0) / np.maximum(1, n_parents)) + base
+        out: Floats = np.where(n_parents > 0, mean, log_proba[-1])
+        return out
 
     def fresh(self) -> Self:
         return type(self)(self.summary.fresh(), self.min_count)

@@ -1,4 +1,4 @@
-"""A view that chooses its super parent by what its candidates say of rows it has kept."""
+"""A view that chooses its super parent by how well every candidate predicts a sample of rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bayou.views.chosen_parent import Choice, ChosenParent
 class BatchParent(ChosenParent):
     r"""The super parent with the largest $\sum_n P(y_n | x_n)$ over a sample of the rows, by the current counts.
 
-    This is the document's own criterion while the sample holds all rows. The choice changes at refresh points.
+    While the sample holds all rows, this is the criterion of the paper. The choice changes at refresh points.
     """
 
     record: Reservoir  # type: ignore[assignment] # rows in place of sums
@@ -29,7 +29,7 @@ class BatchParent(ChosenParent):
 
     @property
     def depends_on_order(self) -> bool:
-        """It does not: the sample is drawn evenly from all rows, whatever their order."""
+        """False: the sample is drawn evenly from all rows, whatever their order."""
         return False
 
     def refresh(self) -> None:
@@ -39,17 +39,17 @@ class BatchParent(ChosenParent):
         self.stale = False
 
     def merits(self) -> Floats:
-        """[2, m + 1] of every candidate, and last of none: the probabilities of the true class summed, and the hits."""
-        s, kept = self.summary.flushed(), self.record.kept
+        """[2, m + 1] summed probability of the true class and weight of hits, per candidate and last for no parent."""
+        s, sample = self.summary.flushed(), self.record.kept
         candidates = self.choice.candidates(s)
         out = np.zeros((2, len(candidates)))
-        asked = kept.relabelled(np.full(kept.n, -1, dtype=np.int32))
-        cells = s.codes_of(kept)
+        unlabelled = sample.relabelled(np.full(sample.n, -1, dtype=np.int32))
+        cells = s.codes_of(sample)
         for i, terms in enumerate(candidates):
-            scores = np.zeros((1, kept.n, len(s.classes)))
-            add_prior_of(s, self.choice.prior, asked, [terms], scores)
+            scores = np.zeros((1, sample.n, len(s.classes)))
+            add_prior_of(s, self.choice.prior, unlabelled, [terms], scores)
             add_terms(s, terms, self.choice.alpha, cells, scores[0])
-            out[:, i] = _merit(scores[0], kept.y, kept.w)
+            out[:, i] = _merit(scores[0], sample.y, sample.w)
         return out
 
     def update(self, block: Block) -> None:
@@ -78,7 +78,7 @@ def _merit(scores: Floats, y: Codes, w: Floats) -> tuple[float, float]:
     if len(y) == 0:
         return 0.0, 0.0
     top = scores.max(axis=1, keepdims=True)
-    scores = np.where(top > -np.inf, scores, 0.0)  # a row that no class can have says nothing
-    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
-    right = raised[np.arange(len(y)), y] / raised.sum(axis=1)
-    return float(np.sum(w * right)), float(np.sum(w * (scores.argmax(axis=1) == y)))
+    scores = np.where(top > -np.inf, scores, 0.0)  # a row that no class can have is equally likely in all
+    proba = np.exp(scores - scores.max(axis=1, keepdims=True))
+    proba_true = proba[np.arange(len(y)), y] / proba.sum(axis=1)
+    return float(np.sum(w * proba_true)), float(np.sum(w * (scores.argmax(axis=1) == y)))

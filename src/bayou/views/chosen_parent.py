@@ -53,19 +53,19 @@ class Choice:
             raise SchemaError(f"one_in={self.sample!r}; it is a whole number of rows from 1 on")
 
     def candidates(self, summary: JointCounts) -> list[ParentSetTable]:
-        """The parent sets under every column as super parent, and last under none, as for columns not yet met."""
+        """The parent sets under every column as super parent, and last under none; an unseen column has those."""
         none = NoParents() if self.family is OneParent else Forests()
-        rules = [*(self.family(s) if met else none for s, met in enumerate(summary.seen > 0)), none]
+        rules = [*(self.family(s) if was_seen else none for s, was_seen in enumerate(summary.seen > 0)), none]
         return [kept_terms(summary, rule) for rule in rules]
 
     def best(self, record: Floats, candidates: Index) -> int:
         """The best of the candidates, the first of them among equals; -1 for none."""
-        chosen, standard = -1, (-1.0, -1.0)
+        chosen, best_merit = -1, (-1.0, -1.0)
         if self.family is OneParent:
-            standard = self._merit(record, -1)
+            best_merit = self._merit(record, -1)
         for s in candidates.tolist():
-            if self._merit(record, s) > standard and self._has_evidence(record, s, len(candidates)):
-                chosen, standard = s, self._merit(record, s)
+            if self._merit(record, s) > best_merit and self._has_evidence(record, s, len(candidates)):
+                chosen, best_merit = s, self._merit(record, s)
         return chosen
 
     def _has_evidence(self, record: Floats, s: int, candidates: int) -> bool:
@@ -86,8 +86,8 @@ class ChosenParent(RecordedView):
         self.column = np.full(1, -1, dtype=np.int64)
 
     def refresh(self) -> None:
-        order, met = self.summary.reading_order, self.summary.flushed().seen > 0
-        self.column = np.array([self.choice.best(self.record.record, order[met[order]])], dtype=np.int64)
+        order, was_seen = self.summary.reading_order, self.summary.flushed().seen > 0
+        self.column = np.array([self.choice.best(self.record.record, order[was_seen[order]])], dtype=np.int64)
         self.stale = False
 
     def terms(self) -> ParentSetTable:
@@ -108,21 +108,21 @@ class ChosenParent(RecordedView):
         self._predict_then_update(block, out)
 
     def _predict_then_update(self, block: Block, out: Floats | None) -> None:
-        """Learn, and record every candidate on the drawn rows; with `out`, read all rows under the chosen one."""
+        """Learn, and record every candidate on the drawn rows; with `out`, predict all rows under the chosen one."""
         first, r = int(out is not None), len(self.summary.sizes) + 1
         for lo in range(0, block.n, ROWS):
             part = block.rows(lo, min(block.n, lo + ROWS))
-            read = np.empty(part.n, dtype=np.int64)
-            draw_rows(read, part.start, self.choice.seed, self.choice.sample, first + r, first)
-            read[(part.y < 0) | (part.w <= 0)] = first
+            n_readings = np.empty(part.n, dtype=np.int64)
+            draw_rows(n_readings, part.start, self.choice.seed, self.choice.sample, first + r, first)
+            n_readings[(part.y < 0) | (part.w <= 0)] = first
             scores = np.zeros((first + r, part.n, len(self.summary.classes)))
             if out is not None:
                 scores[0] = out[lo : lo + part.n]
             readings_predict_then_update(
-                self.summary, self._readings(out is not None), self.choice.alpha, part, scores, read,
+                self.summary, self._readings(out is not None), self.choice.alpha, part, scores, n_readings,
                 self.choice.prior, bare=first,
             )  # fmt: skip
-            record_rows(self.record.record, scores[first:], part.y, part.w, read - first)
+            record_rows(self.record.record, scores[first:], part.y, part.w, n_readings - first)
             if out is not None:
                 out[lo : lo + part.n] = scores[0]
 

@@ -1,4 +1,4 @@
-"""A tree as it is learned and read: rows go through kernels, and Python is entered only where a leaf may split."""
+"""A view of a tree that learns and predicts rows in kernels, and returns to Python only where a leaf may split."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES_LEAF, predict_rows
 from bayou.kernels.tree_splits import BRANCHES, NODES, SLOTS, WAYS, inherit_counts, inherit_moments
 from bayou.readings.splits import Split, SplitRule, merits_of
 from bayou.schema import Kind, Schema, label_key
-from bayou.summaries.leaf_statistics import Held, rooms
+from bayou.summaries.leaf_statistics import SlotArrays, rooms
 from bayou.summaries.tree import Tree
 from bayou.threads import over_ranges
 from bayou.views.view import View
@@ -56,14 +56,14 @@ class GrowthPolicy:
     kind: int
     limit: int | None
     draw: int | None = (
-        None  # a seed, if every look is to try some of the columns, drawn by it; else all are tried
+        None  # a seed, if each attempt to split tries a random choice of columns; None if it tries all
     )
 
 
 class GrowingTree(View[Tree]):
-    """Learns rows and splits leaves as its rule says."""
+    """A tree that learns rows and splits leaves by a rule, within a limit of memory."""
 
-    only_looks = True
+    prediction_is_pure = True
 
     def __init__(self, summary: Tree, growth: GrowthPolicy) -> None:
         super().__init__(summary)
@@ -71,8 +71,8 @@ class GrowingTree(View[Tree]):
         self.rules = growth.rule.rules(growth.delta, growth.tie)
         self.schema = Schema()
         self._ordered = False  # whether the cells of the nominal columns are in canonical order
-        self._before: Sizes | None = None  # sizes before the schema grew
-        self._begun = False
+        self._sizes_before: Sizes | None = None  # sizes before the schema grew
+        self._has_schema = False
 
     def update(self, block: Block) -> None:
         self._learn(block, np.empty((0, self.summary.nodes.weight.shape[1])))
@@ -81,12 +81,12 @@ class GrowingTree(View[Tree]):
         self._learn(block, out)
 
     def _learn(self, block: Block, out: Floats) -> None:
-        at, leaf, g, attempted = 0, -1, self.growth, self._before is not None
+        at, leaf, g, attempted = 0, -1, self.growth, self._sizes_before is not None
         self._order_cells()
         while True:
             slots = self.summary.statistics.slots
-            # Where the schema has just grown, the sizes that memory goes by change from row to row.
-            room = 0 if self._before is not None else self._room(self._known_sizes())
+            # Where the schema has just grown, the sizes by which memory is measured change from row to row.
+            room = 0 if self._sizes_before is not None else self._room(self._known_sizes())
             room = slots if room is None else room
             quantiles = self.summary.statistics.quantiles is not None
             short = g.limit is not None and self.summary.dormant > 0
@@ -98,15 +98,15 @@ class GrowingTree(View[Tree]):
             if leaf < 0:
                 break
             attempted = True
-            if self._before is not None or not self._make_room(lacks):
+            if self._sizes_before is not None or not self._make_room(lacks):
                 self._attempt(leaf, block, at)
                 leaf = -1
-        self._before = None
+        self._sizes_before = None
         if attempted:  # otherwise neither nodes nor leaves have changed
             self.summary.fit(self._room(self._known_sizes()))
 
     def _make_room(self, lacks: int) -> bool:
-        """Make room for a split that lacks it; False where that does not help, or where memory is a matter."""
+        """Make room for a split that lacks it; False if that does not help, or the limit of memory may be exceeded."""
         tree = self.summary
         t, slots = tree.nodes, tree.statistics.slots
         if lacks == WAYS:
@@ -125,7 +125,7 @@ class GrowingTree(View[Tree]):
         self.place(block, out)
 
     def place(self, block: Block, out: Floats) -> Index:
-        """The leaf of each row; `out` gets what the leaves predict."""
+        """The leaf of each row; the predictions of the leaves are written into `out`."""
         t, s = self.summary.nodes, self.summary.statistics
         leaves = np.empty(len(block.y), dtype=np.int64)
         if len(leaves) == 1:
@@ -147,14 +147,16 @@ class GrowingTree(View[Tree]):
         return leaves
 
     def add_to_scorer(self, so_far: Node) -> Node:
-        """Tests as branches; what was added before is nothing, since a tree has no other view beside it."""
-        made: dict[int, Node] = {}
+        """The tree as branches of a scorer; `so_far` is ignored, since a tree has no other view beside it."""
+        scorers: dict[int, Node] = {}
         t = self.summary.nodes
         for node in reversed(range(t.count)):  # children are born after their parents
-            made[node] = self._leaf_scorer(node) if t.nodes[node, TEST] == LEAF else self._branch(node, made)
-        return made[0]
+            scorers[node] = (
+                self._leaf_scorer(node) if t.nodes[node, TEST] == LEAF else self._branch(node, scorers)
+            )
+        return scorers[0]
 
-    def _branch(self, node: int, made: dict[int, Node]) -> Node:
+    def _branch(self, node: int, scorers: dict[int, Node]) -> Node:
         from bayou.scorer import Branch, Interval, Value
 
         t = self.summary.nodes
@@ -172,16 +174,16 @@ class GrowingTree(View[Tree]):
         else:
             place = {child: i for i, child in enumerate(children)}
             cell = Value(column, np.array([place.get(int(c), -1) for c in t.branches[first : first + width]]))
-        return Branch(tuple(made[child] for child in children), cell, children.index(usual))
+        return Branch(tuple(scorers[child] for child in children), cell, children.index(usual))
 
     def _leaf_scorer(self, leaf: int) -> Node:
-        """What `predict_rows` gives a row at this leaf."""
+        """The prediction of `predict_rows` for a row at this leaf, as a node of a scorer."""
         from bayou.scorer import Constant, Normal, silent, total, value_table
 
         t, s, kind = self.summary.nodes, self.summary.statistics, self.growth.kind
         at = leaf
         while at > 0 and not class_total(t.weight[at]) > 0.0:
-            at = int(t.nodes[at, PARENT])  # the nearest that has weight
+            at = int(t.nodes[at, PARENT])  # the nearest ancestor that has weight
         with np.errstate(divide="ignore", invalid="ignore"):
             score = np.log(t.weight[at]) - (np.log(class_total(t.weight[at])) if t.weight[at].any() else 0.0)
         bayes = kind == BAYES_LEAF or (
@@ -206,7 +208,7 @@ class GrowingTree(View[Tree]):
         return total(Constant(score), numeric, nominal)
 
     def _attempt(self, leaf: int, block: Block, at: int) -> None:
-        """Split the leaf if the rule has a column for it."""
+        """Split the leaf if the rule finds a column that is worth it."""
         tree, rule = self.summary, self.growth.rule
         t, s, slot = tree.nodes, tree.statistics, tree.slot(leaf)
         moments, counts = s.moments[slot], s.counts[slot]
@@ -235,7 +237,7 @@ class GrowingTree(View[Tree]):
             lengths = t.room_for(len(split.weights), width)
             self._split(leaf, split, self._room(self._sizes(block, at), lengths))
         if self.growth.limit is not None and tree.dormant:
-            self._keep_the_promising(self._room(self._sizes(block, at)) or 1)
+            self._activate_promising(self._room(self._sizes(block, at)) or 1)
 
     def _split(self, leaf: int, split: Split, most: int | None) -> None:
         if most is not None and most < 1:
@@ -247,17 +249,17 @@ class GrowingTree(View[Tree]):
             children = t.split_multiway(leaf, split.column, split.groups, split.weights)
         else:
             children = t.split_one_value(leaf, split.column, split.groups[0][0], split.weights)
-        parent = tree.statistics.held(tree.slot(leaf)) if self.growth.rule.inherit else None
+        parent = tree.statistics.slot_arrays(tree.slot(leaf)) if self.growth.rule.inherit else None
         rows = float(t.track[leaf, OWN])
         tree.deactivate(leaf)
         for child in range(len(children)):
             if tree.activate(children[child], most) and parent is not None:
                 self._inherit(children[child], child, split, parent, rows)
 
-    def _inherit(self, leaf: int, child: int, split: Split, parent: Held, rows: float) -> None:
+    def _inherit(self, leaf: int, child: int, split: Split, parent: SlotArrays, rows: float) -> None:
         """Let a new leaf begin with its share of its parent's statistics, class by class."""
-        sent, total = split.weights[child], split.weights.sum(axis=0)
-        share = np.divide(sent, total, out=np.zeros_like(sent), where=total > 0.0)
+        weight, total = split.weights[child], split.weights.sum(axis=0)
+        share = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0.0)
         s, t, slot = self.summary.statistics, self.summary.nodes, self.summary.slot(leaf)
         moments, counts, present = parent
         numeric, nominal = (split.column, -1) if split.test == AT_MOST else (-1, split.column)
@@ -267,7 +269,7 @@ class GrowingTree(View[Tree]):
             s.counts[slot], s.present[slot], counts, present, share, s.offsets, nominal, np.array(values, np.int64)
         )  # fmt: skip
         s.read(slot)
-        t.track[leaf, OWN] = rows * class_total(sent) / class_total(total)
+        t.track[leaf, OWN] = rows * class_total(weight) / class_total(total)
 
     def _order_cells(self) -> None:
         """Put the cells of every nominal column in the canonical order of their values, by which ties are broken."""
@@ -275,10 +277,10 @@ class GrowingTree(View[Tree]):
             return
         offsets = self.summary.statistics.offsets
         order = np.arange(offsets[-1])
-        for begin, known in zip(offsets, self.schema.vocabulary_list(Kind.NOMINAL), strict=False):
-            keys = [label_key(known.name(v)) for v in range(known.size)]
-            order[begin : begin + known.size] = begin + np.array(
-                sorted(range(known.size), key=keys.__getitem__), dtype=np.int64
+        for first, vocabulary in zip(offsets, self.schema.vocabulary_list(Kind.NOMINAL), strict=False):
+            keys = [label_key(vocabulary.name(v)) for v in range(vocabulary.size)]
+            order[first : first + vocabulary.size] = first + np.array(
+                sorted(range(vocabulary.size), key=keys.__getitem__), dtype=np.int64
             )
         self.summary.cells, self._ordered = order, True
 
@@ -301,10 +303,10 @@ class GrowingTree(View[Tree]):
         return s.moments.shape[2], s.moments.shape[3], s.sizes
 
     def _sizes(self, block: Block, at: int) -> Sizes:
-        """Classes, numeric columns and values as the schema would know them, had the block ended at this row."""
-        if self._before is None:
+        """Classes, numeric columns and values of the schema if the block had ended at this row."""
+        if self._sizes_before is None:
             return self._known_sizes()
-        classes, numeric, values = self._before
+        classes, numeric, values = self._sizes_before
         present = np.flatnonzero(~np.isnan(block.numeric[:at]).all(axis=0))
         codes = block.codes[:at].max(axis=0, initial=-1)
         values = [max(v, int(c) + 1) for v, c in zip(values + [0] * len(codes), codes, strict=False)]
@@ -320,11 +322,11 @@ class GrowingTree(View[Tree]):
         """Give statistics to all leaves, or to as many as memory allows."""
         leaves = len(self.summary.nodes.leaves())
         most = self._room(self._known_sizes())
-        self._keep_the_promising(leaves if most is None else max(1, min(most, leaves)))
+        self._activate_promising(leaves if most is None else max(1, min(most, leaves)))
         self.summary.fit(most)
 
-    def _keep_the_promising(self, most: int) -> None:
-        """Let the leaves with the most weight outside their majority class keep statistics, as many as fit."""
+    def _activate_promising(self, most: int) -> None:
+        """Keep statistics at as many leaves as fit: those with the most weight outside their majority class."""
         tree, t = self.summary, self.summary.nodes
         leaving, coming = np.empty((2, t.count + 1), dtype=np.int64)
         choose_leaves(leaving, coming, t.nodes, t.weight, t.count, most)
@@ -335,15 +337,15 @@ class GrowingTree(View[Tree]):
             tree.activate(leaf, most)
 
     def realign(self, plan: Alignment) -> None:
-        if self._before is None and self._begun:
-            self._before = self._known_sizes()
+        if self._sizes_before is None and self._has_schema:
+            self._sizes_before = self._known_sizes()
         super().realign(plan)
-        self.schema, self._ordered, self._begun = plan.schema, False, True
-        self._name_orders()
+        self.schema, self._ordered, self._has_schema = plan.schema, False, True
+        self._set_canonical_orders()
         self.summary.fit(self._room(self._known_sizes()))
 
-    def _name_orders(self) -> None:
-        """Canonical orders of classes and columns, by which ties are broken whatever came first."""
+    def _set_canonical_orders(self) -> None:
+        """Set the canonical orders of classes and columns, by which ties are broken whatever the order of arrival."""
         schema = self.schema
         names = [*schema.names(Kind.NUMERIC), *schema.names(Kind.NOMINAL)]
         self.summary.order = canonical_order(schema.classes.values)
@@ -354,5 +356,5 @@ class GrowingTree(View[Tree]):
 
     def fresh(self) -> Self:
         twin = type(self)(self.summary.fresh(), self.growth)
-        twin.schema, twin._ordered, twin._begun = self.schema, self._ordered, self._begun
+        twin.schema, twin._ordered, twin._has_schema = self.schema, self._ordered, self._has_schema
         return twin

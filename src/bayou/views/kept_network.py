@@ -1,4 +1,4 @@
-"""A view that keeps its network until another one is better for sure."""
+"""A view that keeps its network until another one is better by Hoeffding's bound."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from bayou.views.searched_collection import SearchedCollection
 class KeptNetwork(SearchedCollection):
     """A network that changes only at refresh points and only by Hoeffding's criterion; counts read as they stand.
 
-    What is kept depends on what was seen when, so the order of rows matters. Where the rows of two models meet, in
-    a merge, nothing is kept: the network is searched in the counts alone. Not unlearnable.
+    Which network is kept depends on the order of the rows, so rows cannot be unlearned. After a merge of two models
+    that have both learned rows, the network is searched in the merged counts alone.
     """
 
     reader: HoeffdingSearch
-    remembers = True
+    depends_on_history = True
 
     def __init__(self, summary: JointCounts, reader: HoeffdingSearch, alpha: float) -> None:
         super().__init__(summary, reader, alpha)
-        self.keeps = False  # nothing, before there are rows
+        self.has_incumbent = (
+            False  # whether the network was found on rows, so that others must be better than it
+        )
 
     @property
     def law(self) -> MergeLaw:
@@ -33,16 +35,16 @@ class KeptNetwork(SearchedCollection):
 
     def refresh(self) -> None:
         s = self.summary.flushed()
-        self.terms = self.reader.better(s, self.terms) if self.keeps else self.reader.search(s)
-        self.keeps = bool(s.classes.any())
+        self.terms = self.reader.better(s, self.terms) if self.has_incumbent else self.reader.search(s)
+        self.has_incumbent = bool(s.classes.any())
         self.stale = False
 
     def merge(self, other: Self) -> None:
         mine, theirs = (bool(view.summary.flushed().classes.any()) for view in (self, other))
         if theirs and not mine:
-            self.terms, self.keeps = other.terms, other.keeps
+            self.terms, self.has_incumbent = other.terms, other.has_incumbent
         elif theirs:
-            self.keeps = False
+            self.has_incumbent = False
         super().merge(other)
 
     def subtract(self, block: Block) -> None:
@@ -52,4 +54,4 @@ class KeptNetwork(SearchedCollection):
 
     def restore(self, arrays: Arrays) -> None:
         super().restore(arrays)
-        self.keeps = bool(self.summary.flushed().classes.any())
+        self.has_incumbent = bool(self.summary.flushed().classes.any())

@@ -1,4 +1,4 @@
-"""The place among the views of what an engine teaches and reads itself."""
+"""A view of a summary that the engine updates and reads itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bayou.views.view import View
 
 
 class LearnedView(View[Any]):
-    """A summary that merges, grows and is saved with the others, while the engine alone learns and reads it."""
+    """A summary that is merged, realigned and saved with the other views, but updated and read by the engine alone."""
 
     def fresh(self) -> Self:
         return type(self)(self.summary.fresh())

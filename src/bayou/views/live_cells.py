@@ -1,4 +1,4 @@
-"""A view whose cells are searched for and kept, while the weight in them is always current."""
+"""A view whose cells, intervals or groups, are searched at refresh points, while their weights are always current."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ class CellReading(Reading, Protocol):
         """int32[n, d] the cell of every value within its column, -1 where it is missing, has none or is not counted."""
 
     def add_table(self, table: Floats, block: Block, out: Floats) -> None:
-        """out[n, K] += what a table float64[P, K] says of the cells that are counted."""
+        """out[n, K] += the rows of a table float64[P, K] for the cells of counted columns."""
 
     def columns(self, plan: Alignment) -> Axis:
-        """Where the columns of this kind go."""
+        """The axis of a plan to which this reading's columns belong."""
 
 
 class TermReading(Reading, ColumnReading, Protocol):
-    """A reading that adds up its columns, and tells them apart."""
+    """A reading that gives the terms of single columns as well as their sum."""
 
     def add_columns(self, index: Index, block: Block, out: Floats) -> None:
         """out[n, K] += log p(x | c), where the block has these columns among its numeric ones, at these places."""
 
 
 class FixedReading(CellReading, Protocol):
-    """A reading of cells with columns that are not counted."""
+    """A reading of cells some of whose columns are not counted row by row."""
 
     @property
     def fixed(self) -> Index:
@@ -77,78 +77,78 @@ class FixedReading(CellReading, Protocol):
 class LiveCells(Searched[S]):
     r"""Cells that change at refresh points only; $\log P(i \mid c)$ from their weights as they stand.
 
-    A search leaves cells and their weights; every row since then is counted in its cells. So what a row says is never
-    older than the row before it, and only the division into cells waits for the next refresh point. A nominal value
-    that has no cell yet is a cell of its own until then. Columns that a reading calls `fixed` are not counted: their
-    cells hold what a fitted density says, and a single row would stand out in them.
+    A search finds cells and their weights; every row since then is counted in its cells. So probabilities include all
+    rows learned, and only the division into cells waits for the next refresh point. A nominal value that has no cell
+    yet is a cell of its own until then. Columns that a reading calls `fixed` are not counted: their cells hold the
+    weights of a fitted density, among which a single row would stand out.
 
     Parameters
     ----------
     summary, reader
         As in `Searched`; the reader's readings have cells.
     smoothing
-        The table's smoothing over the cells of a column.
+        The estimator of the probabilities of a column's cells.
     """
 
     def __init__(self, summary: S, reader: SearchedReader[S], smoothing: CategoricalEstimator) -> None:
         super().__init__(summary, reader)
         self.smoothing = smoothing
         self.cells = ValueCounts()
-        self._count_anew()
+        self._reset_counts()
 
     @property
     def _fixed(self) -> Index:
-        """Columns whose weights stay as they were found."""
+        """Columns whose weights stay as the search found them."""
         fixed: Index = getattr(self.reading, "fixed", NO_COLUMNS)
         return fixed
 
     @property
     def _fixed_part(self) -> TermReading:
-        """What was found of the fixed columns."""
+        """The reading of the fixed columns."""
         return cast(FixedReading, self.reading).fixed_part
 
     @property
-    def _found(self) -> CellReading:
+    def _cell_reading(self) -> CellReading:
         return cast(CellReading, self.reading)
 
     def current(self) -> CellReading:
-        """The cells that were found, with their weights as they stand; for whoever reads them in another way."""
-        return self._found.with_counts(self.cells.counts[self._searched_cells()])
+        """The reading with the current weights of its cells."""
+        return self._cell_reading.with_counts(self.cells.counts[self._searched_cells()])
 
-    def _own(self) -> Index:
-        """Values that may need a cell of their own, by column."""
+    def _n_own_cells(self) -> Index:
+        """int64[d], the number of values of each column that may need a cell of their own."""
         if isinstance(self.summary, ValueCounts):
             return self.summary.sizes
-        return np.zeros(len(self._found.parts) - 1, dtype=np.int64)
+        return np.zeros(len(self._cell_reading.parts) - 1, dtype=np.int64)
 
     def _searched_cells(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """bool[cells]: which cells come from the search, rather than being values of their own."""
         if not isinstance(self.summary, ValueCounts):
-            return np.ones(int(self._found.parts[-1]), dtype=np.bool_)
-        sizes = np.column_stack([np.diff(self._found.parts), self._own()]).ravel()
+            return np.ones(int(self._cell_reading.parts[-1]), dtype=np.bool_)
+        sizes = np.column_stack([np.diff(self._cell_reading.parts), self._n_own_cells()]).ravel()
         return np.repeat(np.arange(len(sizes)) % 2 == 0, sizes)
 
-    def _count_anew(self, present: Floats | None = None, own: Floats | None = None) -> None:
-        """Cells as the reading has them; `present` and `own` if rows were counted since."""
-        found, sizes = self._found, np.diff(self._found.parts)
+    def _reset_counts(self, present: Floats | None = None, own_counts: Floats | None = None) -> None:
+        """Set the counts of cells to those of the reading; `present` and `own_counts` if rows were counted since."""
+        reading, sizes = self._cell_reading, np.diff(self._cell_reading.parts)
         if present is None:
-            present = np.zeros((len(sizes), found.counts.shape[1]))
-            np.add.at(present, np.repeat(np.arange(len(sizes)), sizes), found.counts)
+            present = np.zeros((len(sizes), reading.counts.shape[1]))
+            np.add.at(present, np.repeat(np.arange(len(sizes)), sizes), reading.counts)
         searched = self._searched_cells()
-        weights = np.zeros((len(searched), found.counts.shape[1]))
-        weights[searched] = found.counts
-        if own is not None:
-            weights[~searched] = own
+        weights = np.zeros((len(searched), reading.counts.shape[1]))
+        weights[searched] = reading.counts
+        if own_counts is not None:
+            weights[~searched] = own_counts
         self.cells.restore(
-            {"counts": weights, "present": present, "sizes": sizes + self._own(), "declared": sizes}
+            {"counts": weights, "present": present, "sizes": sizes + self._n_own_cells(), "declared": sizes}
         )
 
     def _coded(self, block: Block) -> Block:
-        """The rows with their cells for codes, none in fixed columns."""
-        codes = self._found.cells_of(block)
+        """The rows with their cells in place of codes, -1 in fixed columns."""
+        codes = self._cell_reading.cells_of(block)
         if isinstance(self.summary, ValueCounts):
-            own = np.diff(self._found.parts) + block.codes
-            codes = np.where((codes < 0) & (block.codes >= 0), own, codes).astype(np.int32)
+            own_cells = np.diff(self._cell_reading.parts) + block.codes
+            codes = np.where((codes < 0) & (block.codes >= 0), own_cells, codes).astype(np.int32)
         return block.coded(codes)
 
     def _chunks(self, block: Block) -> Iterator[tuple[slice, Block]]:
@@ -156,7 +156,7 @@ class LiveCells(Searched[S]):
 
     def refresh(self) -> None:
         super().refresh()
-        self._count_anew()
+        self._reset_counts()
 
     def update(self, block: Block) -> None:
         if not self.stale and isinstance(self.reading, IntervalReading):
@@ -167,15 +167,15 @@ class LiveCells(Searched[S]):
         self.summary.update(block)
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
-        if self._has_as_many_values(block) and not self._own().any():
-            self._found.add_table(self.smoothing.table(self.cells), block, out)
+        if self._has_as_many_values(block) and not self._n_own_cells().any():
+            self._cell_reading.add_table(self.smoothing.table(self.cells), block, out)
         else:
             for where, part in self._chunks(block):
                 self.smoothing.add_log_prob(self.cells, self._coded(part), out[where])
         self._add_fixed(block, out)
 
     def _has_as_many_values(self, block: Block) -> bool:
-        """Whether there are as many values as cells, so that it is worth something to look at every cell."""
+        """Whether the block has as many values as there are cells, so that a table of all cells pays."""
         return block.n * len(self.cells.sizes) >= len(self.cells.counts)
 
     def _add_fixed(self, block: Block, out: Floats) -> None:
@@ -200,20 +200,20 @@ class LiveCells(Searched[S]):
         self._beside_update(predict, block)
 
     def _beside_update(self, predict: Callable[[], None], block: Block) -> None:
-        """Predict from the cells and teach the summary, which knows nothing of them, in two threads if worth it."""
+        """Predict from the cells and update the summary, which are independent, in two threads for large blocks."""
         tasks = predict, lambda: self.summary.update(block)
 
-        def do(lo: int, hi: int) -> None:
+        def run(lo: int, hi: int) -> None:
             for task in tasks[lo:hi]:
                 task()
 
-        over_pieces(do, 2, 1 if block.n * len(self.cells.sizes) >= GRAIN else 2)
+        over_pieces(run, 2, 1 if block.n * len(self.cells.sizes) >= GRAIN else 2)
 
     def column_terms(self, block: Block) -> Floats:
         return self._fill_fixed(block, self.smoothing.terms(self.cells, self._coded(block)))
 
     def scorer_columns(self) -> list[Node]:
-        """Cells with their current weights; of fixed columns, what was found of them."""
+        """Tables of the cells with their current weights; of fixed columns, as the search found them."""
         columns = self._counted_columns()
         for j, column in zip(self._fixed.tolist(), self._fixed_scorer(), strict=True):
             columns[j] = column
@@ -233,7 +233,7 @@ class LiveCells(Searched[S]):
         return [on_column(column, int(j)) for j, column in zip(self._fixed, columns, strict=True)]
 
     def _counted_columns(self) -> list[Node]:
-        """What the cells say that are counted live; fixed columns say nothing here."""
+        """Tables of the cells that are counted live; those of fixed columns are zero."""
         table, first = self.smoothing.table(self.cells), self.cells.offsets
         if isinstance(self.summary, ValueCounts):
             return [self._values(j, table[first[j] : first[j + 1]]) for j in range(len(self.cells.sizes))]
@@ -241,15 +241,15 @@ class LiveCells(Searched[S]):
             raise UnsupportedError(
                 "cannot be exported: values are known by their hash; nominal='counts' exports"
             )
-        sizes = np.diff(self._found.parts)
+        sizes = np.diff(self._cell_reading.parts)
         table[np.repeat(np.isin(np.arange(len(sizes)), self._fixed), sizes)] = 0.0
         return self.reading.tables_of_columns(table)
 
     def _values(self, column: int, table: Floats) -> Node:
-        """What the values of a nominal column say: each by its group, or by its own cell where it has none yet."""
+        """The table of a nominal column: each value has the terms of its group, or else of its own cell."""
         from bayou.scorer import value_table
 
-        codes = np.full((int(self._own()[column]), len(self.cells.sizes)), -1, dtype=np.int32)
+        codes = np.full((int(self._n_own_cells()[column]), len(self.cells.sizes)), -1, dtype=np.int32)
         codes[:, column] = np.arange(len(codes))
         n = len(codes)
         block = Block(np.empty((n, 0)), codes, (), np.full(n, -1, np.int32), np.ones(n))
@@ -265,7 +265,7 @@ class LiveCells(Searched[S]):
         return cast(RegroupedReading, self.current()).odds(dichotomies)
 
     def draw(self, block: Block, rng: np.random.Generator) -> None:
-        """Values of level 1, class by class, whatever cells were found in them."""
+        """Draw values from the counts of the summary, class by class, whatever cells were found in them."""
         if isinstance(self.summary, ValueCounts):
             CategoricalEstimator(alpha=0.0).draw(self.summary, block, rng)
         elif hasattr(self.summary, "all_cells"):
@@ -278,17 +278,17 @@ class LiveCells(Searched[S]):
         self.cells.scale(factor)
 
     def realign(self, plan: Alignment) -> None:
-        columns, searched = self._found.columns(plan), self._searched_cells()
-        own = np.split(self.cells.counts[~searched], np.cumsum(self._own())[:-1])
+        columns, searched = self._cell_reading.columns(plan), self._searched_cells()
+        own_counts = np.split(self.cells.counts[~searched], np.cumsum(self._n_own_cells())[:-1])
         present = move(move(self.cells.present, 0, columns), 1, plan.classes)
         self.reading = self.current()
         super().realign(plan)
-        moved = np.zeros((int(self._own().sum()), present.shape[1]))
-        starts = np.cumsum(self._own()) - self._own()
+        moved = np.zeros((int(self._n_own_cells().sum()), present.shape[1]))
+        starts = np.cumsum(self._n_own_cells()) - self._n_own_cells()
         for old, new in enumerate(columns.to.tolist()):
-            if len(own[old]):
-                moved[starts[new] + plan.values[new].to] = move(own[old], 1, plan.classes)
-        self._count_anew(present, moved)
+            if len(own_counts[old]):
+                moved[starts[new] + plan.values[new].to] = move(own_counts[old], 1, plan.classes)
+        self._reset_counts(present, moved)
 
     def fresh(self) -> Self:
         return type(self)(self.summary.fresh(), self.reader, self.smoothing)
@@ -304,14 +304,14 @@ class LiveCells(Searched[S]):
 
     def restore(self, arrays: Arrays) -> None:
         super().restore(arrays)
-        shape = (len(self._found.parts) - 1, self._found.counts.shape[1])
-        for name, rows in (("present", shape[0]), ("own", int(self._own().sum()))):
-            given = arrays[f"reading.{name}"]
-            require(given.shape == (rows, shape[1]), f"{name} of a reading of cells must have {rows} rows")
-            counts(f"{name} of a reading of cells", given)
-        self._count_anew(np.array(arrays["reading.present"]), np.array(arrays["reading.own"]))
+        shape = (len(self._cell_reading.parts) - 1, self._cell_reading.counts.shape[1])
+        for name, rows in (("present", shape[0]), ("own", int(self._n_own_cells().sum()))):
+            array = arrays[f"reading.{name}"]
+            require(array.shape == (rows, shape[1]), f"{name} of a reading of cells must have {rows} rows")
+            counts(f"{name} of a reading of cells", array)
+        self._reset_counts(np.array(arrays["reading.present"]), np.array(arrays["reading.own"]))
 
 
 def without_live_counts(view: AnyView) -> AnyView:
-    """The view with the weights of its cells as they were searched, for those who keep terms of their own."""
+    """A view whose cells keep the weights that the search found; views without live cells are returned as they are."""
     return Searched(view.summary, cast(Any, view).reader) if isinstance(view, LiveCells) else view

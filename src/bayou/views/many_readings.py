@@ -1,4 +1,4 @@
-"""A view that reads one set of joint counts in several ways and follows their track record."""
+"""A view that reads one set of joint counts in several ways, and picks or mixes these by their track record."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bayou.summaries.track_record import TrackRecord
 from bayou.views.recorded import RecordedView
 
 ROWS = 4096  # read in every way at a time
-# Of hits and of log-loss in a reading's share
+# Factors of hits and of log-loss in the exponent of a mixture weight
 RATES = {
     "hits": (0.5, 0.0),
     "best": (0.0, 0.0),
@@ -37,7 +37,7 @@ Rule = ParentSets | SpanningTree | GreedyForest | None  # None: averaged one-dep
 
 
 class ManyReadings(RecordedView):
-    """What the reading with the best record says, or the mix of all, weighted by exp(hits / 2) or exp(-log-loss).
+    """Log-probabilities of the reading with the best record, or a mixture weighted by exp(hits / 2) or exp(-log-loss).
 
     Parent sets of collections follow the order of the columns, those of searched structures change at refresh
     points.
@@ -50,13 +50,13 @@ class ManyReadings(RecordedView):
     ) -> None:
         super().__init__(summary, TrackRecord(len(rules)))
         self.rules, self.prior, self.alpha, self.combine = rules, prior, alpha, combine
-        self.found: dict[str, ParentSetTable] = {}
+        self.structures: dict[str, ParentSetTable] = {}
         self.refresh()
         self.stale = True
 
     def refresh(self) -> None:
         s = self.summary.flushed()
-        self.found = {
+        self.structures = {
             name: rule.search(s)
             for name, rule in self.rules.items()
             if isinstance(rule, SpanningTree | GreedyForest)
@@ -68,8 +68,8 @@ class ManyReadings(RecordedView):
         return [self._terms(s, name, rule) for name, rule in self.rules.items()]
 
     def _terms(self, s: JointCounts, name: str, rule: Rule) -> ParentSetTable | None:
-        if name in self.found:
-            return self.found[name]
+        if name in self.structures:
+            return self.structures[name]
         return OneDependent if rule is None else kept_terms(s, rule)  # type: ignore[arg-type]
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
@@ -106,7 +106,7 @@ class ManyReadings(RecordedView):
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
         m, columns = plan.nominal.size + plan.numeric.size, moved_columns(plan)
-        self.found = {name: terms.moved(columns, m) for name, terms in self.found.items()}
+        self.structures = {name: terms.moved(columns, m) for name, terms in self.structures.items()}
 
     def fresh(self) -> Self:
         return type(self)(self.summary.fresh(), self.rules, self.prior, self.alpha, self.combine)
@@ -114,7 +114,7 @@ class ManyReadings(RecordedView):
     def arrays(self) -> Arrays:
         self.refresh_if_stale()
         out = {**self.summary.arrays(), **self.record.arrays()}
-        for name, terms in self.found.items():
+        for name, terms in self.structures.items():
             out |= {f"reading.{name}.sets": terms.sets, f"reading.{name}.u": terms.u}
         return out
 
@@ -122,10 +122,10 @@ class ManyReadings(RecordedView):
         self.summary.restore(arrays)
         self.record.restore(arrays)
         m = len(self.summary.sizes)
-        self.found = {
+        self.structures = {
             name: ParentSetTable.restored(
                 arrays[f"reading.{name}.sets"], arrays[f"reading.{name}.u"], m, self.summary.interaction_order
             )
-            for name in self.found
+            for name in self.structures
         }
         self.stale = False

@@ -1,4 +1,4 @@
-"""Views that follow a track record of their own predictions."""
+"""The base of views that choose by a track record of their own predictions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from bayou.views.view import View
 
 
 class RecordedView(View[JointCounts]):
-    """Learning predicts first, so that the record is honest; it is averaged in a merge and cannot be unlearned.
+    """A view that predicts each row before learning it, and records how well.
 
-    What is searched for changes at refresh points.
+    The record is averaged in a merge and cannot be unlearned. The choice changes at refresh points.
     """
 
     searched = True

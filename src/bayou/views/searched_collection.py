@@ -1,4 +1,4 @@
-"""A view whose parent sets are searched for and kept, while its probabilities are always current."""
+"""A view whose parent sets are searched at refresh points, while its probabilities are always current."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class SearchedCollection(View[JointCounts]):
 
     def arrays(self) -> Arrays:
         self.refresh_if_stale()
-        kept = {"reading.sets": self.terms.sets, "reading.u": self.terms.u}
-        return {**self.summary.arrays(), **kept}
+        sets = {"reading.sets": self.terms.sets, "reading.u": self.terms.u}
+        return {**self.summary.arrays(), **sets}
 
     def restore(self, arrays: Arrays) -> None:
         self.summary.restore({k: a for k, a in arrays.items() if not k.startswith("reading.")})

@@ -2,7 +2,7 @@
 
 A *live* view is read straight from the state, so it is always current. A *searched* view keeps its reading:
 it changes only at fixed row counts, or when a merge, an unlearning, a decay, or a row with a new class or a new
-column left it stale; a stale view is read before the next row is learned or predicted.
+column left it stale; a stale view is refreshed before the next row is learned or predicted.
 """
 
 from __future__ import annotations
@@ -52,32 +52,32 @@ def next_point(rows: int) -> int:
 
 
 class View(Generic[S]):
-    """Base of views: a summary, and everything that concerns it alone."""
+    """Base of views: a summary, with all operations on it."""
 
     searched = False
-    remembers = (
-        False  # whether what is searched depends on what was found before: then no refresh point is left out
+    depends_on_history = (
+        False  # whether a search depends on the reading before it: then no refresh point is left out
     )
-    only_looks = False  # whether predicting changes nothing at all, not even what is kept for later
+    prediction_is_pure = False  # whether predicting changes nothing at all, not even a cache
 
     def __init__(self, summary: S) -> None:
         self.summary = summary
 
     @property
     def law(self) -> MergeLaw:
-        """What `merge` promises: that of the summary."""
+        """The law of `merge`: that of the summary."""
         return self.summary.law
 
     @property
     def depends_on_order(self) -> bool:
-        """Whether another order of the rows teaches something else.
+        """Whether rows in another order give another state.
 
-        What is no more than averaged in a merge does, and so does a frame, which is drawn from the first rows.
+        They do where a merge averages at best, and where there is a frame, which is set by the first rows.
         """
         return self.law in (MergeLaw.AVERAGED, MergeLaw.NONE) or isinstance(self.summary, Framed)
 
     def states(self) -> Sequence[Any]:
-        """What answers for the arrays of this view: its summary, and whatever else it keeps besides a reading."""
+        """The objects that hold the arrays of this view: its summary, and further state besides a reading."""
         return (self.summary,)
 
     def update(self, block: Block) -> None:
@@ -93,29 +93,29 @@ class View(Generic[S]):
         raise NotImplementedError
 
     def column_terms(self, block: Block) -> Floats:
-        """[n, d, K] what each column of this view adds; for views whose reader tells its terms apart."""
+        """[n, d, K] the term of each column of this view in log p(x | c); for views whose reader gives single terms."""
         raise NotImplementedError
 
     def terms_then_update(self, block: Block, units: Floats) -> Floats:
-        """[n, d, K] what each column adds, as it stood before each row; the rows are then learned.
+        """[n, d, K] the terms of the columns as they stood before each row; the rows are then learned.
 
-        `units`, [n, p] or [n, 0], takes the logarithms of the columns' scales where the terms are densities.
+        The logarithms of the columns' scales are written to `units`, [n, p] or [n, 0], where the terms are densities.
         """
         raise NotImplementedError
 
     has_units = False  # whether the terms are densities, which depend on the units of their columns
 
     def fill_units(self, units: Floats) -> None:
-        """The units as they stand."""
+        """Write the logarithms of the columns' present scales to `units`, where the terms are densities."""
 
     def scorer_columns(self) -> list[Node]:
-        """What each column of this view adds, as nodes of a scorer; see `bayou.scorer`."""
+        """The terms of the columns as nodes of a scorer, one per column; see `bayou.scorer`."""
         raise UnsupportedError(
             f"cannot be exported: {type(self).__name__} does not say what its columns add as look-ups and sums"
         )
 
     def add_to_scorer(self, so_far: Node) -> Node:
-        """`so_far` with what this view adds, summed up as `add_log_prob` does."""
+        """The node `so_far` plus the terms of this view, summed up in the order of `add_log_prob`."""
         from bayou.scorer import total
 
         return total(so_far, self.scorer_columns())
@@ -125,7 +125,7 @@ class View(Generic[S]):
         return np.array(2.0)
 
     def odds(self, dichotomies: Dichotomies) -> Odds:
-        """Log-odds between groups of classes, for all columns of a code; good for the state as it is."""
+        """Log-odds between groups of classes, for all columns of a code, in the present state."""
         name = type(self).__name__
         raise UnsupportedError(
             f"{name} cannot be read for groups of classes: it is found for all of them together"
@@ -139,7 +139,7 @@ class View(Generic[S]):
             self.update(row)
 
     def require_odds(self) -> None:
-        """Refuse unless this view can be read for groups of classes."""
+        """Raise `UnsupportedError` unless this view can be read for groups of classes."""
         name = type(self.summary).__name__
         if not isinstance(self.summary, Regroups):
             raise UnsupportedError(f"{name} cannot be read for groups of classes: {name} does not regroup")
@@ -147,7 +147,7 @@ class View(Generic[S]):
             self.odds(Dichotomies(np.zeros((2, 0, 0)), np.zeros((0, 0)), False))
 
     def draw(self, block: Block, rng: np.random.Generator) -> None:
-        """Fill this view's columns of a block from its rows' classes, where the reader is generative."""
+        """Fill this view's columns of a block with values drawn for the rows' classes, if the reader is generative."""
         raise UnsupportedError(
             f"cannot sample: {type(self).__name__} does not say how its columns are drawn; NaiveBayes, taught the "
             "same rows, can"
@@ -158,7 +158,7 @@ class View(Generic[S]):
         self.summary.merge(other.summary)
 
     def subtract(self, block: Block) -> None:
-        """Unlearn the rows, or say why that cannot be done; where there are no columns, there is nothing to do."""
+        """Unlearn the rows; raises `UnsupportedError` where the summary cannot, unless there are no columns."""
         if self.has_no_columns:
             return
         if not isinstance(self.summary, Subtracts):
@@ -170,7 +170,7 @@ class View(Generic[S]):
         self.summary.subtract(block)
 
     def scale(self, factor: float) -> None:
-        """Multiply everything counted by a factor, or say why that cannot be done."""
+        """Multiply all counts by a factor; raises `UnsupportedError` where the summary cannot."""
         if not isinstance(self.summary, Decays):
             raise UnsupportedError(
                 f"cannot decay: {type(self.summary).__name__} holds nothing that could fade"
@@ -183,7 +183,7 @@ class View(Generic[S]):
 
     @property
     def has_no_columns(self) -> bool:
-        """Whether there are no columns of this view's kind yet, so that it has nothing to say."""
+        """Whether there are no columns of this view's kind yet, so that it adds nothing."""
         return getattr(self.summary, "has_no_columns", False)
 
     def fresh(self) -> Self:
@@ -191,13 +191,13 @@ class View(Generic[S]):
         raise NotImplementedError
 
     def refresh(self) -> None:
-        """Read now."""
+        """Compute the reading now."""
 
     def refresh_if_stale(self) -> None:
-        """Read if anything has happened that leaves the reading behind."""
+        """Compute the reading if it is stale."""
 
     def mark_stale(self) -> None:
-        """The summary changed in a way that is not a row count."""
+        """Mark the reading as stale, after a change that the row count does not show."""
 
     def arrays(self) -> Arrays:
         """The learned state under stable names."""
@@ -216,8 +216,8 @@ class Live(View[S]):
         self.reader = reader
 
     @property
-    def only_looks(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the reader here
-        return self.reader.only_looks
+    def prediction_is_pure(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the reader here
+        return self.reader.prediction_is_pure
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         self.reader.add_log_prob(self.summary, block, out)
@@ -263,7 +263,7 @@ class Live(View[S]):
 
 
 class Searched(View[S]):
-    """A view whose reading is searched for, kept, saved, and refreshed at fixed row counts."""
+    """A view whose reading is searched at fixed row counts, and kept and saved in between."""
 
     searched = True
 
@@ -309,8 +309,8 @@ class Searched(View[S]):
     def odds(self, dichotomies: Dichotomies) -> Odds:
         if isinstance(self.reading, RegroupedReading):
             return self.reading.odds(dichotomies)
-        found = [self.reader.read(cast(Any, self.summary).regroup(g)) for g in dichotomies.groups()]
-        return ColumnOdds(found, dichotomies)
+        readings = [self.reader.read(cast(Any, self.summary).regroup(g)) for g in dichotomies.groups()]
+        return ColumnOdds(readings, dichotomies)
 
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
@@ -324,8 +324,8 @@ class Searched(View[S]):
         return {**self.summary.arrays(), **{f"reading.{k}": a for k, a in self.reading.arrays().items()}}
 
     def restore(self, arrays: Arrays) -> None:
-        kept = {k: a for k, a in arrays.items() if not k.startswith("reading.")}
-        self.summary.restore(kept)
+        of_summary = {k: a for k, a in arrays.items() if not k.startswith("reading.")}
+        self.summary.restore(of_summary)
         shape = self.reading.shape
         self.reading = self.reader.restore(
             {k.removeprefix("reading."): a for k, a in arrays.items() if k.startswith("reading.")},

@@ -1,4 +1,4 @@
-"""A view whose networks are searched for, and whose columns are weighed by what their parents have been worth."""
+"""A view of searched networks whose terms are weighted by how well their parents have predicted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class WeightedNetworks(SearchedCollection):
     """Parent sets that change at refresh points only; counts as they stand; weights that every labelled row moves."""
 
-    remembers = True  # weights learn from what was read at the time
+    depends_on_history = True  # weights learn from predictions under the networks of the time
 
     def __init__(self, summary: JointCounts, reader: StructureSearch, alpha: float) -> None:
         super().__init__(summary, reader, alpha)
@@ -103,6 +103,6 @@ class WeightedNetworks(SearchedCollection):
         return {**super().arrays(), **self.weights.arrays()}
 
     def restore(self, arrays: Arrays) -> None:
-        own = self.weights.arrays()
-        super().restore({k: a for k, a in arrays.items() if k not in own})
-        self.weights.restore({k: arrays[k] for k in own})
+        names = self.weights.arrays()
+        super().restore({k: a for k, a in arrays.items() if k not in names})
+        self.weights.restore({k: arrays[k] for k in names})
