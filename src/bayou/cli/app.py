@@ -18,23 +18,23 @@ EPILOG = (
 )
 
 SUMMARIES = {
-    "demo": "What bayou is for, on a made-up stream that drifts.",
-    "evaluate": "Test-then-train on a stream: models side by side.",
-    "compare": "Cross-validate models, with significance.",
+    "demo": "Show what bayou does, on a synthetic stream that drifts.",
+    "evaluate": "Compare models on a stream, by test-then-train.",
+    "compare": "Cross-validate models, with tests of significance.",
     "learn": "Learn a model from a stream and save it.",
-    "resume": "Go on with a learn or evaluate that was stopped.",
-    "predict": "Score new rows with a saved model.",
-    "serve": "Predict, learn, explain and watch over HTTP.",
-    "explain": "Why a model says what it says about one row.",
-    "inspect": "What a model file holds.",
-    "report": "A page with pictures of what a model has learned.",
+    "resume": "Continue a learn or evaluate that was stopped.",
+    "predict": "Predict new rows with a saved model.",
+    "serve": "Serve models over HTTP: predict, learn, explain, watch.",
+    "explain": "Explain the prediction for one row.",
+    "inspect": "Show what a model file holds.",
+    "report": "Write an HTML report of what a model has learned.",
     "export": "Write a model as SQL, C, JavaScript, ONNX or JSON.",
-    "merge": "Add up models that learned different rows.",
-    "unlearn": "Take rows out of a model again.",
-    "models": "Every classifier with its options.",
+    "merge": "Merge models that learned different rows.",
+    "unlearn": "Remove rows from a model, as if never learned.",
+    "models": "List the classifiers and their options.",
     "generate": "Write a synthetic stream.",
-    "warm": "Compile everything now, once.",
-    "doctor": "What this installation has, and what it lacks.",
+    "warm": "Compile all kernels now, once.",
+    "doctor": "Show what this installation has, and what it lacks.",
 }
 _HOMES = {"warm": "models"}  # modules that are not called like their command
 

@@ -18,9 +18,11 @@ def compare(
     file: options.File,
     model: options.ModelList = [],
     target: options.Target = None,
-    folds: Annotated[int, typer.Option(min=2, metavar="N", help="Parts; each is tested once.")] = 10,
-    repeats: Annotated[int, typer.Option(min=1, metavar="N", help="How often to deal the rows anew.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="How the rows are dealt.")] = 0,
+    folds: Annotated[int, typer.Option(min=2, metavar="N", help="Number of folds.")] = 10,
+    repeats: Annotated[
+        int, typer.Option(min=1, metavar="N", help="How often to repeat, with new folds.")
+    ] = 1,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the folds.")] = 0,
     nominal: options.Nominal = [],
     numeric: options.Numeric = [],
     text: options.Text = [],
@@ -31,7 +33,7 @@ def compare(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Cross-validate models on the same stratified folds; the others are tested against the first."""
+    """Cross-validate models on the same stratified folds, and test the others for differences from the first."""
     from bayou.cli import specs
 
     chosen = specs.models(model or [specs.UNNAMED])

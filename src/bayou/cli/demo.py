@@ -41,10 +41,10 @@ REHEARSED = 2_000  # rows
 @guarded
 def demo(
     rows: options.RowCount = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Another stream.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the stream.")] = 0,
     quiet: options.Quiet = False,
 ) -> None:
-    """Models beside baselines on a stream that drifts, then: explain, merge, unlearn, kill and resume, report."""
+    """Compare models with baselines on a stream that drifts; then explain, merge, unlearn, kill and resume, report."""
     import time
 
     began = time.perf_counter()

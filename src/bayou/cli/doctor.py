@@ -29,7 +29,7 @@ def version_text() -> str:
 
 @guarded
 def doctor() -> None:
-    """Versions, processor, compiled kernels, threads and optional parts, with advice where something is amiss."""
+    """Show versions, processor, compiled kernels, threads and optional parts, with advice where something is amiss."""
     from bayou import __version__
     from bayou.threads import ranges
 

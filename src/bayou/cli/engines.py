@@ -25,7 +25,7 @@ EngineName = Literal["local", "spark"]
 Jobs = Annotated[
     int, typer.Option("--jobs", "-j", min=0, metavar="N", help="Processes to learn with; 0: one per core.")
 ]
-Engine = Annotated[EngineName, typer.Option(help="Where to learn; spark also reads tables by their name.")]
+Engine = Annotated[EngineName, typer.Option(help="Where to learn; spark also reads tables by name.")]
 Master = Annotated[
     str | None, typer.Option(metavar="URL", help="Spark's master, such as local[2] or spark://host:7077.")
 ]

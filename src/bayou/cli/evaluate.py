@@ -46,7 +46,9 @@ def evaluate(
     model: options.ModelList = [],
     target: options.Target = None,
     rows: options.RowCount = None,
-    window: Annotated[int, typer.Option(min=1, metavar="N", help="Rows of the windowed metrics.")] = 1000,
+    window: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Rows in the window of windowed metrics.")
+    ] = 1000,
     nominal: options.Nominal = [],
     numeric: options.Numeric = [],
     text: options.Text = [],
@@ -62,16 +64,15 @@ def evaluate(
     ] = None,
     report: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="Write a page with pictures (HTML): scores, curves, what models learned."
-        ),
+        typer.Option(metavar="FILE", help="Write an HTML report: scores, curves, what the models learned."),
     ] = None,
     out: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Send every prediction, made before its row was learned, to kafka:// nats:// redis:// or a .jsonl "
-            "file, with the place of the row: at least once; after a crash some come again, with the same place.",
+            help="Send every prediction (made before its row is learned) to kafka:// nats:// redis:// or a .jsonl "
+            "file, with the place of its row. Delivery is at least once: after a crash some are sent again, with the "
+            "same place.",
         ),
     ] = None,
     checkpoint: options.Checkpoint = None,
@@ -85,10 +86,10 @@ def evaluate(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Test-then-train: predict every row, then learn it. No-change and majority class always run along.
+    """Test-then-train: predict every row, then learn it; with no-change and majority class as baselines.
 
-    Of a broker or a file that grows, labels may come later, in a log of their own (--labels, --join, --within): a
-    record is predicted when it arrives, and scored and learned when its label does.
+    From a broker or a growing file, labels may arrive later than their records, in a separate log (--labels, --join,
+    --within): a record is predicted when it arrives, and scored and learned when its label does.
     """
     from bayou.cli import specs
 

@@ -18,11 +18,11 @@ def explain(
         str,
         typer.Argument(metavar="ROWS", help="JSON lines or any other stream; - is JSON on standard input."),
     ],
-    row: Annotated[int, typer.Option(min=0, metavar="N", help="Which row, from 0.")] = 0,
+    row: Annotated[int, typer.Option(min=0, metavar="N", help="Number of the row to explain, from 0.")] = 0,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Why the model says what it says about one row, attribute by attribute."""
+    """Explain the prediction for one row, attribute by attribute."""
     from dataclasses import asdict
 
     from bayou.cli.files import load_model

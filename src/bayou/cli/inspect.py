@@ -13,10 +13,12 @@ from bayou.cli.console import guarded, out, out_json, out_table, prose
 @guarded
 def inspect(
     model_file: options.ModelFile,
-    all: Annotated[bool, typer.Option("--all", "-a", help="Every column and part, however many.")] = False,
+    all: Annotated[
+        bool, typer.Option("--all", "-a", help="Show every column and part, however many.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
-    """What a model file holds: parameters, classes, columns, and what was learned about each of them."""
+    """Show what a model file holds: parameters, classes, columns, and what was learned about each of them."""
     from bayou.cli.columns import columns_of, forest_of, tree_of, words_of
     from bayou.cli.files import load_model
     from bayou.inspection.followed import candidates_of

@@ -31,7 +31,9 @@ from bayou.cli.meter import time_text
 @guarded
 def learn(
     files: options.Files,
-    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Where the model goes (.bayou).")],
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="File to write the model to (.bayou).")
+    ],
     model: options.OneModel = None,
     target: options.Target = None,
     rows: options.RowCount = None,
@@ -57,11 +59,11 @@ def learn(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Learn a model from a stream and save it. Ctrl-C saves what is learned so far.
+    """Learn a model from a stream and save it. Ctrl-C saves what has been learned so far.
 
-    Several files, a folder or a pattern are learned file by file and merged, in --jobs processes. Of a broker or a file
-    that grows, labels may come later, in a log of their own (--labels, --join, --within): a record is learned when its
-    label comes.
+    The files of a list, a folder or a pattern are learned one by one, in --jobs processes, and merged. From a broker or
+    a growing file, labels may arrive later than their records, in a separate log (--labels, --join, --within): a record
+    is learned when its label arrives.
     """
     from bayou.cli import specs
     from bayou.cli.files import check_writable

@@ -16,13 +16,15 @@ def merge(
     model_files: Annotated[
         list[str], typer.Argument(metavar="MODELS...", help="Model files, in stream order.")
     ],
-    into: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Where the merged model goes.")],
+    into: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="File to write the merged model to.")
+    ],
     force: Annotated[
-        bool, typer.Option("--force", help="Also models that have no column, or no class, in common.")
+        bool, typer.Option("--force", help="Merge even models without a common column or class.")
     ] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Add models up that learned different parts of the data: the same as one that learned all."""
+    """Merge models that learned different parts of the data into one, as if it had learned all of it."""
     from bayou.cli.files import check_writable, load_model, save_model
 
     check_writable(into)

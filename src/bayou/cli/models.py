@@ -12,17 +12,18 @@ from bayou.cli import options
 from bayou.cli.console import guarded, heading, note, out, out_json, prose
 from bayou.cli.meter import Meter, time_text
 
-Processes = Annotated[int, typer.Option(min=1, metavar="N", help="Processes that compile side by side.")]
+Processes = Annotated[int, typer.Option(min=1, metavar="N", help="Number of processes that compile.")]
 
 
 @guarded
 def models(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Only this one, with all that is known.")
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Only this classifier, with the full text on its options."),
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Every classifier with its options, as they stand in its constructor."""
+    """List the classifiers and their options, which are the parameters of their constructors."""
     from bayou.cli import specs
 
     known = specs.classifiers()
@@ -89,14 +90,17 @@ _SIGNS = {
 def readable(text: str) -> str:
     r"""Formulas of docstrings as a terminal can show them.
 
+    >>> readable(r"$\sqrt{R^2 / (2n)}$ and $\text{hits of } r$")
+    '√(R^2 / (2n)) and hits of r'
     >>> readable(r"$P(c) \prod_{i \ne s} P(x_i | c)^{w_i}$ with $v \propto \exp(-\text{log-loss} \cdot r)$")
     'P(c) ∏_(i ≠ s) P(x_i | c)^(w_i) with v ∝ exp(-log-loss · r)'
     """
+    text = re.sub(r"\\sqrt\{([^{}]*)\}", r"√(\1)", text)
     text = re.sub(r"\\(?:text|mathrm|operatorname)\{([^{}]*)\}", r"\1", text)
     text = re.sub(r"\\([a-zA-Z]+)", lambda sign: _SIGNS.get(sign[1], sign[1]), text)
     text = re.sub(r"([_^])\{(\w)\}", r"\1\2", text)
     text = re.sub(r"([_^])\{([^{}]*)\}", r"\1(\2)", text)
-    return re.sub(r"\$([^$]*)\$", r"\1", text)
+    return re.sub(r" +", " ", re.sub(r"\$([^$]*)\$", r"\1", text))
 
 
 def _parameter_docs(cls: type[Any]) -> dict[str, str]:
@@ -123,7 +127,7 @@ def _first_sentence(text: str) -> str:
 
 @guarded
 def warm(quiet: options.Quiet = False, jobs: Processes = 1) -> None:
-    """Compile every kernel now, once, so that no later command has to wait."""
+    """Compile all kernels now, once, so that no later command has to wait."""
     from bayou.kernels.warming import compile_all
 
     meter = Meter("warm", quiet)

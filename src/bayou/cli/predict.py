@@ -30,13 +30,13 @@ def predict(
             "--out",
             "-o",
             metavar="FILE",
-            help=".csv .tsv .jsonl .parquet, or - (CSV on standard output). From a log also kafka:// nats:// redis://: "
-            "each prediction at least once, with the place of its row; after a crash some come again, with the same "
+            help=".csv .tsv .jsonl .parquet, or - (CSV on standard output). From a log also kafka:// nats:// redis://, "
+            "with the place of each row. Delivery is at least once: after a crash some are sent again, with the same "
             "place.",
         ),
     ] = "-",
     only: Annotated[
-        bool, typer.Option("--only", help="Predictions alone, without the columns of the input.")
+        bool, typer.Option("--only", help="Write predictions only, without the columns of the input.")
     ] = False,
     target: Annotated[
         str | None,
@@ -44,7 +44,7 @@ def predict(
             "--target",
             "-t",
             metavar="COLUMN",
-            help="The true label, if the file has it: the accuracy is told.",
+            help="Column of the true labels, if there is one: the accuracy is printed.",
         ),
     ] = None,
     rows: options.RowCount = None,
@@ -60,13 +60,14 @@ def predict(
     checkpoint: Annotated[
         str | None,
         typer.Option(
-            metavar="FOLDER", help="From a log to a topic: keep the place here, and go on from what is there."
+            metavar="FOLDER",
+            help="From a log to a topic: save the place in the log here, and continue from there.",
         ),
     ] = None,
     every: options.Every = "30s",
     quiet: options.Quiet = False,
 ) -> None:
-    """Write the predicted class and all class probabilities of every row. The model stays as it is."""
+    """Write the predicted class and all class probabilities of every row. The model does not change."""
     from bayou.cli.files import load_model
     from bayou.cli.predicting import predict_log
     from bayou.cli.sinks import opened_sink

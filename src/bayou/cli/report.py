@@ -26,11 +26,11 @@ def report(
     ],
     out: Annotated[
         str | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Where the page goes; MODEL.html unless given."),
+        typer.Option("--out", "-o", metavar="FILE", help="File to write; by default MODEL.html."),
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """A page with pictures of what a model has learned: one file, for any browser, without a network."""
+    """Write a report with charts of what a model has learned: one HTML file, which needs no network."""
     from pathlib import Path
 
     from bayou.cli.files import check_writable, load_model

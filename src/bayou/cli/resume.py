@@ -20,10 +20,10 @@ def resume(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Go on with a learn or evaluate that was stopped or killed: the result is that of a run never interrupted.
+    """Continue a learn or evaluate that was stopped or killed; the result is that of a run never interrupted.
 
-    The folder knows the file, the model and all options. It also says where the result goes, so resume only what
-    you have started yourself.
+    The folder holds the name of the file, the model and all options. It also says where the result is written, so
+    resume only what you have started yourself.
     """
     from bayou.streams.brokers.address import is_balanced
     from bayou.training import Learning
