@@ -1,4 +1,4 @@
-"""The commands, put together; a command line that names one imports no other."""
+"""The command line of all commands; a call that names one command imports no other."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _HOMES = {"warm": "models"}  # modules that are not called like their command
 
 
 def functions(names: Iterable[str] = SUMMARIES) -> list[Callable[..., None]]:
-    """The functions behind commands."""
+    """The functions that implement the commands."""
     return [getattr(import_module(f"bayou.cli.{_HOMES.get(name, name)}"), name) for name in names]
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         from bayou.cli.doctor import version_text
 
         typer.echo(version_text())
@@ -61,8 +61,8 @@ def _main(
 
 
 @cache
-def command_line(asked: str | None = None) -> typer.Typer:
-    """All commands, or only the one that is asked for, if it is one."""
+def command_line(command: str | None = None) -> typer.Typer:
+    """The command line with all commands, or with `command` alone, if there is such a command."""
     line = typer.Typer(
         name="bayou",
         cls=PlainGroup,
@@ -75,7 +75,7 @@ def command_line(asked: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     line.callback()(_main)
-    names = (asked,) if asked in SUMMARIES else tuple(SUMMARIES)
+    names = (command,) if command in SUMMARIES else tuple(SUMMARIES)
     for name, function in zip(names, functions(names), strict=True):
         line.command(cls=PlainCommand, epilog=EPILOG, short_help=SUMMARIES[name])(function)
     return line

@@ -42,9 +42,9 @@ def compare(
     from bayou.evaluate.crossval import compare as compare_models
     from bayou.streams import open_stream
 
-    wanted = options.stream(file, target, nominal, numeric, text, date, ignore, policy, None, format)
-    with open_stream(**wanted) as stream:
-        found = compare_models(
+    stream_options = options.stream(file, target, nominal, numeric, text, date, ignore, policy, None, format)
+    with open_stream(**stream_options) as stream:
+        comparison = compare_models(
             chosen,
             stream,
             folds=folds,
@@ -52,15 +52,15 @@ def compare(
             seed=seed,
             progress=lambda done, parts: meter.update(done, done / parts, of=f"of {parts} parts"),
         )
-        about = options.described(options.title(file), stream, found.rows)
+        about = options.described(options.title(file), stream, comparison.rows)
     meter.clear()
     if json:
-        out_json({"file": file, **found.to_dict()})
+        out_json({"file": file, **comparison.to_dict()})
         return
     kind = f"{repeats} x {folds}-fold" if repeats > 1 else f"{folds}-fold"
     prose(f"{about}, {kind} stratified cross-validation, {time_text(meter.seconds)}")
     out()
-    out_table(found.table())
+    out_table(comparison.table())
     if not quiet:
         out()
         prose("In percent, but for the log-loss; ± is the deviation over folds.")

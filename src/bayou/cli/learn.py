@@ -90,21 +90,21 @@ def learn(
         )
     stream |= later
     results = {"out": os.path.abspath(out), "named": named}
-    job = Job.asked("learn", stream, rows, {"model": model}, results)
+    job = Job.of_command("learn", stream, rows, {"model": model}, results)
     if apart:
         done = learned_apart(job, files, learner, jobs, engine, master, checkpoint, quiet)
         return finish(done, job, None, json, quiet)
     if balanced:
         return finish(learned_in_group(job, learner, checkpoint, when, quiet), job, None, json, quiet)
-    with checkpoints(checkpoint) as (place, found):
-        if found is not None and checkpoint is not None:
-            job.check_same(Job.of(found), checkpoint)
-            learner = found.model
-        finish(carry_out(job, Learning(learner), place, found, when, quiet), job, checkpoint, json, quiet)
+    with checkpoints(checkpoint) as (place, snapshot):
+        if snapshot is not None and checkpoint is not None:
+            job.check_same(Job.of(snapshot), checkpoint)
+            learner = snapshot.model
+        finish(carry_out(job, Learning(learner), place, snapshot, when, quiet), job, checkpoint, json, quiet)
 
 
 def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) -> None:
-    """Save the model and tell about it; a run that can go on from a checkpoint says how instead."""
+    """Save the model and print a summary; a stopped run with checkpoints prints how to continue it instead."""
     from bayou.cli.files import save_model
     from bayou.decisions import tell_unknown
     from bayou.streams.brokers.address import is_endless

@@ -1,4 +1,4 @@
-"""`bayou merge`: model files added up."""
+"""`bayou merge`: one model from several model files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def merge(
     joined: list[str] = []
     for path in model_files[1:]:
         other = load_model(path)
-        news = _news(merged, other, options.title(path), force)
+        news = _differences(merged, other, options.title(path), force)
         merged.merge(other)
         joined += news
     merged.refresh()
@@ -44,8 +44,8 @@ def merge(
             note(line)
 
 
-def _news(merged: Any, other: Any, title: str, force: bool) -> list[str]:
-    """What a model brings or lacks, in words; one that looks like a stranger is refused unless it is forced."""
+def _differences(merged: Any, other: Any, title: str, force: bool) -> list[str]:
+    """Notes on classes and columns that a model adds or lacks; one without common ones is refused unless `force`."""
     if not (merged.started and other.started):
         return [f"{title} has learned nothing"] if not other.started else []
     differences = []
@@ -56,18 +56,18 @@ def _news(merged: Any, other: Any, title: str, force: bool) -> list[str]:
         plural = "columns" if what == "column" else "classes"
         if ours and theirs and not {*ours} & {*theirs} and not force:
             raise UsageError(
-                f"{title} has no {what} in common with the models before it ({_some(theirs)}; they know "
-                f"{_some(ours)}); --force merges them nevertheless"
+                f"{title} has no {what} in common with the models before it ({_first_few(theirs)}; they know "
+                f"{_first_few(ours)}); --force merges them nevertheless"
             )
         for names, whose in (
             ([n for n in theirs if n not in {*ours}], f"only in {title}"),
             ([n for n in ours if n not in {*theirs}], f"not in {title}"),
         ):
             if names:
-                differences.append(f"{whose}: {what if len(names) == 1 else plural} {_some(names)}")
+                differences.append(f"{whose}: {what if len(names) == 1 else plural} {_first_few(names)}")
     return differences
 
 
-def _some(names: list[Any], most: int = 10) -> str:
+def _first_few(names: list[Any], most: int = 10) -> str:
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(map(repr, names[:most])) + more

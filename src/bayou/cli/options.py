@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def count(text: str) -> int:
-    """A whole number; 1e6 and 1_000_000 are welcome.
+    """A whole number of rows; 1e6 and 1_000_000 are accepted.
 
     >>> count("1e6"), count("20_000")
     (1000000, 20000)
@@ -144,9 +144,9 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress an
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model file (.bayou).")]
 
 
-def names(given: list[str]) -> list[str]:
+def names(values: list[str]) -> list[str]:
     """Column names from repeated or comma-separated options."""
-    return [name for part in given for name in part.split(",") if name]
+    return [name for part in values for name in part.split(",") if name]
 
 
 def stream(
@@ -161,7 +161,7 @@ def stream(
     dead_letters: str | None = None,
     format: str | None = None,
 ) -> dict[str, Any]:
-    """The stream a command works on, as the arguments of `open_stream`."""
+    """The arguments of `open_stream` for the stream of a command."""
     return {
         "path": file,
         "target": target,
@@ -184,15 +184,15 @@ def join(
     time: str | None,
     waiting: int | None,
 ) -> dict[str, Any]:
-    """Labels that come later, as arguments of `open_stream`; none if there are no such labels."""
+    """The arguments of `open_stream` for labels that arrive later; empty without such labels."""
     from bayou.cli.console import UsageError
 
     if labels is not None and topic is not None:
         raise UsageError("--labels and --label-topic are two names of one thing", remedy="give one of them")
-    given = {"labels": labels if topic is None else topic, "join": key, "within": within, "time": time}
-    if waiting is None and all(value is None for value in given.values()):
+    arguments = {"labels": labels if topic is None else topic, "join": key, "within": within, "time": time}
+    if waiting is None and all(value is None for value in arguments.values()):
         return {}
-    needed = {"--labels": given["labels"], "--join": key, "--within": within}
+    needed = {"--labels": arguments["labels"], "--join": key, "--within": within}
     if missing := [option for option, value in needed.items() if value is None]:
         raise UsageError(
             "labels that come later need their log, the column of the key, and how long they are waited for; "
@@ -201,11 +201,11 @@ def join(
         )
     if waiting is not None and waiting < 1:
         raise UsageError("at least one record has to wait", value=waiting, remedy="--waiting 100000")
-    return given | ({} if waiting is None else {"waiting": waiting})
+    return arguments | ({} if waiting is None else {"waiting": waiting})
 
 
 def title(file: str) -> str:
-    """What a stream is called."""
+    """The name of a stream in messages."""
     from bayou.plain_text import clean
     from bayou.streams.brokers.address import Address, is_address
 
@@ -215,7 +215,7 @@ def title(file: str) -> str:
 
 
 def described(title: str, stream: Source, rows: int) -> str:
-    """What the stream is, in one line."""
+    """A line that describes the stream: rows, columns by kind, target."""
     from bayou.plain_text import clean
 
     kinds = [column.kind for column in stream.columns.values()]

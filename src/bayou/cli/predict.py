@@ -1,4 +1,4 @@
-"""`bayou predict`: a model file and new rows, scored."""
+"""`bayou predict`: predictions of a saved model for new rows."""
 
 from __future__ import annotations
 
@@ -97,23 +97,23 @@ def predict(
     ):
         compare_columns(model, offered(stream), file, quiet)
         while rows is None or done < rows:
-            got = stream.read(BLOCK if rows is None else min(BLOCK, rows - done))
-            if got is None:
+            batch = stream.read(BLOCK if rows is None else min(BLOCK, rows - done))
+            if batch is None:
                 break
-            if not len(got):
+            if not len(batch):
                 continue
-            with lines_in_errors(stream, got):
-                scored, hits, known = _scored(model, got, target)
+            with lines_in_errors(stream, batch):
+                scored, hits, known = _scored(model, batch, target)
             right, labelled = right + hits, labelled + known
-            kept = {} if only else {**got.columns, **({target: got.labels} if target else {})}
-            sink.write(_together(kept, scored))
-            done += len(got)
+            inputs = {} if only else {**batch.columns, **({target: batch.labels} if target else {})}
+            sink.write(_with_predictions(inputs, scored))
+            done += len(batch)
             so_far: partial[dict[str, float]] | None = (
                 partial(dict, accuracy=right / labelled) if labelled else None
             )
             meter.update(done, stream.progress(), so_far)
         if not done:  # a file without rows still says what its columns would be
-            sink.write(_none(model, stream, only))
+            sink.write(_empty_result(model, stream, only))
         rejects = dict(stream.rejects.counts)
     meter.clear()
     if not quiet:
@@ -135,21 +135,21 @@ def _scored(model: Any, rows: Any, target: str | None) -> tuple[dict[str, Any], 
     return columns, sum(truth[i] == columns["prediction"][i] for i in known), len(known)
 
 
-def _none(model: Any, stream: Source, only: bool) -> dict[str, Any]:
+def _empty_result(model: Any, stream: Source, only: bool) -> dict[str, Any]:
     """The columns of a result without rows."""
     import pyarrow as pa
 
     types = {"numeric": pa.float64(), "nominal": pa.string(), "text": pa.string(), "date": pa.string()}
-    kept = {} if only else {name: pa.array([], types[c.kind]) for name, c in stream.columns.items()}
+    inputs = {} if only else {name: pa.array([], types[c.kind]) for name, c in stream.columns.items()}
     if stream.target and not only:
-        kept[stream.target] = pa.array([], pa.string())
+        inputs[stream.target] = pa.array([], pa.string())
     scored = {f"p({label})": pa.array([], pa.float64()) for label in model.labels()}
-    return _together(kept, {"prediction": pa.array([], pa.string()), **scored})
+    return _with_predictions(inputs, {"prediction": pa.array([], pa.string()), **scored})
 
 
-def _together(kept: dict[str, Any], scored: dict[str, Any]) -> dict[str, Any]:
+def _with_predictions(inputs: dict[str, Any], scored: dict[str, Any]) -> dict[str, Any]:
     """Input columns, then predictions; a prediction whose name is taken gets an underscore."""
-    out = dict(kept)
+    out = dict(inputs)
     for name, values in scored.items():
         while name in out:
             name += "_"

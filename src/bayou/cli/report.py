@@ -1,4 +1,4 @@
-"""`bayou report`: a page with pictures of what a model has learned; and the page of an evaluation."""
+"""`bayou report`: an HTML report of what a model has learned; and that of an evaluation."""
 
 from __future__ import annotations
 
@@ -58,19 +58,19 @@ def report(
 
 def write_page(
     path: str,
-    found: Evaluation,
+    evaluation: Evaluation,
     models: Mapping[str, Any],
     about: str,
     target: str | None,
     rejects: Mapping[str, int],
 ) -> None:
-    """The page of an evaluation."""
+    """Write the report of an evaluation."""
     from bayou.report import Background, write_report
 
     title, _, rest = about.partition(": ")
-    write_report(path, found, models, Background(title, rest, command(), target, rejects))
+    write_report(path, evaluation, models, Background(title, rest, command(), target, rejects))
 
 
 def command() -> str:
-    """What was typed, as it can be typed again."""
+    """The command line as it was typed, quoted for a shell."""
     return shlex.join(["bayou", *sys.argv[1:]])

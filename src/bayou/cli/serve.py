@@ -123,7 +123,7 @@ def serve(
         name: LivingModel(
             name,
             _loaded(path),
-            shadows={own: _loaded(file) for own, file in shadows.get(name, {}).items()},
+            shadows={shadow_name: _loaded(file) for shadow_name, file in shadows.get(name, {}).items()},
             learns=learn or (bool(logs) and name == next(iter(named))),
             folder=None if checkpoint is None else Path(checkpoint) / name,
             every=how_often(every),
@@ -151,14 +151,14 @@ def serve(
             follower.stop()
     if not quiet:
         for name, each in living.items():
-            kept = f"; {checkpoint} has it" if checkpoint and each.learns else ""
-            note(f"stopped: {name} has learned {each.variants.rows:,} rows{kept}")
+            saved = f"; {checkpoint} has it" if checkpoint and each.learns else ""
+            note(f"stopped: {name} has learned {each.variants.rows:,} rows{saved}")
 
 
 def _log(
     address: str, model_file: str, target: str | None, policy: options.PolicyName, dead_letters: str | None
 ) -> dict[str, Any]:
-    """A log to follow, with columns of the kinds the model learned them as."""
+    """The arguments of `LivingModel` for a log to follow, its columns read as the kinds that the model learned."""
     from bayou.cli.matching import matching
 
     def opened() -> Any:
@@ -174,9 +174,9 @@ def _named(text: str, check: Any) -> tuple[str, str]:
     return check(name), path
 
 
-def _shadows(given: Iterable[str], named: dict[str, str], check: Any) -> dict[str, dict[str, str]]:
+def _shadows(specs: Iterable[str], named: dict[str, str], check: Any) -> dict[str, dict[str, str]]:
     out: dict[str, dict[str, str]] = {}
-    for text in given:
+    for text in specs:
         owner, colon, rest = text.partition(":")
         name, sign, path = rest.partition("=")
         if not colon or not sign or owner not in named or name == owner:
