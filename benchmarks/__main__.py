@@ -28,12 +28,12 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(found)}")
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--markdown", action="store_true")
-    told = parser.parse_args()
-    lines = [line for name in told.names or found for line in measured(name, told.runs)]
-    if told.markdown:
+    options = parser.parse_args()
+    lines = [line for name in options.names or found for line in measured(name, options.runs)]
+    if options.markdown:
         print(markdown(lines))
         return
-    times = f"{told.runs} runs" if told.runs > 1 else "one run"
+    times = f"{options.runs} runs" if options.runs > 1 else "one run"
     table = Table(*HEADER, title=f"bayou beside its peers (processor time, {times})")
     for line in lines:
         work, ours, peer, ratio, target = cells(line)
@@ -66,10 +66,10 @@ def short(line: Line) -> bool:
 def cells(line: Line) -> tuple[str, str, str, str, str]:
     """A line as a person reads it."""
     ratio, around = line["ratio"], line.get("range")
-    told = "-" if ratio is None else _ratio(ratio)
+    ratio_text = "-" if ratio is None else _ratio(ratio)
     if ratio is not None and around is not None:
-        told += f" ({_ratio(around[0])} to {_ratio(around[1])})"
-    return str(line["work"]), _plain(line["ours"]), _plain(line["peer"]), told, str(line["target"])
+        ratio_text += f" ({_ratio(around[0])} to {_ratio(around[1])})"
+    return str(line["work"]), _plain(line["ours"]), _plain(line["peer"]), ratio_text, str(line["target"])
 
 
 def markdown(lines: list[Line]) -> str:

@@ -135,8 +135,8 @@ def train_and_tabulate(X: csr_matrix, y: np.ndarray, bits: int) -> tuple[float, 
 
     def once() -> None:
         model.fit(X, y)
-        model._read()
-        model._read_off.odds[1].columns[0].full_table()
+        model.engine._read()
+        model.engine.cache.odds[1].columns[0].full_table()
 
     return best(once, 3), best(lambda: slow.fit(X, y), 1)
 

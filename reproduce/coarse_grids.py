@@ -63,14 +63,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
-    told = parser.parse_args()
+    options = parser.parse_args()
     set_threads(1)
     makes = (AODE, TAN)
     print("| set | " + " | ".join(f"{make.__name__}, {way}" for make in makes for way in WAYS) + " |")
     print("|---" * (1 + len(makes) * len(WAYS)) + "|")
     table = []
     for name in SETS:
-        cells = [x for make in makes for x in accuracies(make, name, told.repeats, told.seed)]
+        cells = [x for make in makes for x in accuracies(make, name, options.repeats, options.seed)]
         table.append(cells)
         print(f"| {name} | " + " | ".join(f"{x:.2f}" for x in cells) + " |", flush=True)
     print("| **mean** | " + " | ".join(f"{x:.2f}" for x in np.mean(table, axis=0)) + " |")

@@ -162,12 +162,12 @@ def main() -> None:
     parser.add_argument("--tables", action="store_true")
     parser.add_argument("--page", action="store_true")
     parser.add_argument("--results", type=Path, default=RESULTS)
-    told = parser.parse_args()
+    arguments = parser.parse_args()
     set_threads(1)
-    if not told.tables:
-        measure(told.models.split(","), told.sets.split(","), told.results)
-    found = "\n".join(tables(recorded(told.results)))
-    if told.page:
+    if not arguments.tables:
+        measure(arguments.models.split(","), arguments.sets.split(","), arguments.results)
+    found = "\n".join(tables(recorded(arguments.results)))
+    if arguments.page:
         text = PAGE.read_text()
         PAGE.write_text(text[: text.index(BEGIN) + len(BEGIN)] + found + text[text.index(END) :])
     else:

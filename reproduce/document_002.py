@@ -301,33 +301,33 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--sets", nargs="+", choices=UCI, help="with --table: these alone")
     parser.add_argument("--out", type=Path, default=Path("reproduce/results/document_002"))
-    told = parser.parse_args()
-    told.out.mkdir(parents=True, exist_ok=True)
-    if told.table:
-        if told.sets:
-            print(ranking(told.repeats, told.sets))
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    if options.table:
+        if options.sets:
+            print(ranking(options.repeats, options.sets))
             return
-        made = ranking(told.repeats)
-        (told.out / f"table_1_{told.repeats}x10.md").write_text(made + "\n")
+        made = ranking(options.repeats)
+        (options.out / f"table_1_{options.repeats}x10.md").write_text(made + "\n")
         print(made)
         return
-    rows, results = LENGTHS[told.length], {}
-    names = {"1": list(SOURCES)[:3], "3": list(SOURCES)[:6], "all": list(SOURCES)}[told.figure]
+    rows, results = LENGTHS[options.length], {}
+    names = {"1": list(SOURCES)[:3], "3": list(SOURCES)[:6], "all": list(SOURCES)}[options.figure]
     with ThreadPoolExecutor(2) as pool:  # kernels run outside the lock: two sources at a time
         set_threads(1)
         curves = [
-            pool.submit(learning_curve, RandomNetwork(seed=told.seed, **SOURCES[n]), rows) for n in names
+            pool.submit(learning_curve, RandomNetwork(seed=options.seed, **SOURCES[n]), rows) for n in names
         ]
         for name, curve in zip(names, curves, strict=True):
             results[name] = curve.result()
             print(f"{name}: {results[name]['seconds']:.0f} s", flush=True)
-    (told.out / f"curves_{told.length}_{told.seed}.json").write_text(json.dumps(results))
-    (told.out / f"accuracy_{told.length}_{told.seed}.md").write_text(table(results, rows) + "\n")
+    (options.out / f"curves_{options.length}_{options.seed}.json").write_text(json.dumps(results))
+    (options.out / f"accuracy_{options.length}_{options.seed}.md").write_text(table(results, rows) + "\n")
     print(table(results, rows))
-    if told.figure != "1":
-        plot(results, told.out / f"figures_{told.length}_{told.seed}.png")
+    if options.figure != "1":
+        plot(results, options.out / f"figures_{options.length}_{options.seed}.png")
     made = cost_table(costs())
-    (told.out / "costs.md").write_text(made + "\n")
+    (options.out / "costs.md").write_text(made + "\n")
     print(made)
 
 

@@ -90,16 +90,16 @@ def main() -> None:
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--sets", nargs="+", default=list(UCI))
     parser.add_argument("--kept", type=Path, help="a table that was printed before, instead of a run")
-    told = parser.parse_args()
-    if told.kept:
-        found = kept(told.kept)
+    options = parser.parse_args()
+    if options.kept:
+        found = kept(options.kept)
     else:
         print("| set | AODE | SPCr | SPCr, batch |\n|---|---|---|---|")
-        found = scatter(told.repeats, told.sets)
-    for model in ("SPCr",) if told.kept else ("SPCr", "SPCr, batch"):
+        found = scatter(options.repeats, options.sets)
+    for model in ("SPCr",) if options.kept else ("SPCr", "SPCr, batch"):
         print(verdict(found, model))
-    if told.plot:
-        plot(found, told.plot)
+    if options.plot:
+        plot(found, options.plot)
 
 
 if __name__ == "__main__":

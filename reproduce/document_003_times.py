@@ -74,14 +74,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bits", type=int, default=63)
     parser.add_argument("--fitted", action="store_true")
-    told = parser.parse_args()
+    options = parser.parse_args()
     for path in sorted((DATA / "text").glob("*.wc.arff*")):
         name = path.name.split(".")[0]
         X, y = load(path)
-        found = accuracies(X, y, told.bits) if told.fitted else times(X, y, told.bits)
+        found = accuracies(X, y, options.bits) if options.fitted else times(X, y, options.bits)
         told_there = DOCUMENT.get(name)
         theirs = f" (document: {told_there[2]} s without, {told_there[3]} s with)" if told_there else ""
-        unit = "%" if told.fitted else "s"
+        unit = "%" if options.fitted else "s"
         print(
             f"{name}{theirs}: " + ", ".join(f"{what} {x:.3f} {unit}" for what, x in found.items()), flush=True
         )

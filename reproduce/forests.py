@@ -225,16 +225,16 @@ def main() -> None:
     parser.add_argument("--networks", action="store_true")
     parser.add_argument("--tables", action="store_true")
     parser.add_argument("--results", type=Path, default=RESULTS)
-    told = parser.parse_args()
+    options = parser.parse_args()
     set_threads(1)
-    if told.whole:
-        measure_whole(told.whole, told.results)
-    elif told.networks:
-        measure(FEW, told.results, [(s, "shuffled") for s in NETWORKS])
-    elif not told.tables:
+    if options.whole:
+        measure_whole(options.whole, options.results)
+    elif options.networks:
+        measure(FEW, options.results, [(s, "shuffled") for s in NETWORKS])
+    elif not options.tables:
         wanted = [(s, o) for s in OURS for o in ("file", "shuffled")] + [(s, "") for s in THEIRS]
-        measure(told.sets.split(","), told.results, wanted)
-    print(*tables(recorded(told.results)), "", *network_table(recorded(told.results)), sep="\n")
+        measure(options.sets.split(","), options.results, wanted)
+    print(*tables(recorded(options.results)), "", *network_table(recorded(options.results)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -75,23 +75,23 @@ def table(rows: Rows) -> tuple[dict[str, Any], list[Any]]:
     return columns, rows.labels
 
 
-def accuracies(name: str, told: argparse.Namespace) -> dict[str, dict[str, float]]:
+def accuracies(name: str, options: argparse.Namespace) -> dict[str, dict[str, float]]:
     """Accuracy of every model in every order."""
-    most = told.rows or ROWS.get(name)
+    most = options.rows or ROWS.get(name)
     rows = drawn() if name == "drawn" else load(name, most)
     if most is not None and len(rows) > most:
         rows = rows.take(np.arange(most))
-    models = told.models.split(",") if told.models else list(MODELS)
+    models = options.models.split(",") if options.models else list(MODELS)
     found: dict[str, dict[str, list[float]]] = {label: {} for label in models}
-    for seed in range(told.splits):
+    for seed in range(options.splits):
         learned, tested = split(rows, seed)
         test, answers = table(rows.take(tested))
-        for order, tries in orders(rows, learned, told.shuffles).items():
+        for order, tries in orders(rows, learned, options.shuffles).items():
             for places in tries:
                 train, labels = table(rows.take(places))
                 for label in models:
                     model = MODELS[label]()
-                    if told.stream:
+                    if options.stream:
                         model.learn_many(train, labels)
                         model.refresh()
                     else:
@@ -112,10 +112,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int)
     parser.add_argument("--shuffles", type=int, default=SHUFFLES)
     parser.add_argument("--splits", type=int, default=1)
-    told = parser.parse_args()
+    options = parser.parse_args()
     head = ""
-    for name in ALL if told.sets == ["all"] else told.sets:
-        found = accuracies(name, told)
+    for name in ALL if options.sets == ["all"] else options.sets:
+        found = accuracies(name, options)
         if not head:
             head = "| set | " + " | ".join(f"{label}: file / sorted / shuffled" for label in found) + " |"
             print(head + "\n|" + "---|" * (1 + len(found)))

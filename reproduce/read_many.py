@@ -40,9 +40,9 @@ class Watched(ManyReadings):
             self.right[name] = self.right.get(name, 0) + rights(said, part)
         super()._join(out, scores, part, learn)
 
-    def __init__(self, *told: Any) -> None:
+    def __init__(self, *options: Any) -> None:
         self.right: dict[str, int] = {}
-        super().__init__(*told)
+        super().__init__(*options)
 
 
 class WatchedReadMany(ReadMany):
@@ -87,15 +87,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
-    told = parser.parse_args()
+    options = parser.parse_args()
     set_threads(1)
     print("| stream | rows | best reading | its accuracy | " + " | ".join(RATES) + " |")
     print("|---" * (4 + len(RATES)) + "|", flush=True)
     for name in REAL:
         print(real(name), flush=True)
     for graph in ("nb", "tan", "ban"):
-        for seed in told.seeds:
-            for line in drawn(graph, seed, told.rows):
+        for seed in options.seeds:
+            for line in drawn(graph, seed, options.rows):
                 print(line, flush=True)
 
 

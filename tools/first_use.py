@@ -96,22 +96,22 @@ def table(found: dict[str, dict[str, dict[str, float]]]) -> Iterator[str]:
 
 
 def main() -> None:
-    told = _arguments()
+    options = _arguments()
     known: dict[str, dict[str, float]] = {}
-    if told.into is not None and told.into.exists():
-        known = json.loads(told.into.read_text())
+    if options.into is not None and options.into.exists():
+        known = json.loads(options.into.read_text())
     found: dict[str, dict[str, dict[str, float]]] = {}
-    with installed(told.wheel) as place:
+    with installed(options.wheel) as place:
         place.output("-P", "-c", PROGRAM.format(model="bayou.NaiveBayes()", words=False))  # files into memory
-        offered = [one for one in json.loads(place.output("-P", "-c", OFFERED)) if told.only in one[2]]
+        offered = [one for one in json.loads(place.output("-P", "-c", OFFERED)) if options.only in one[2]]
         new = {model: words for *_, model, words in offered if model not in known}
-        with ThreadPoolExecutor(told.jobs) as pool:
-            results = pool.map(lambda model: measure(place, model, new[model], told.repeat), new)
+        with ThreadPoolExecutor(options.jobs) as pool:
+            results = pool.map(lambda model: measure(place, model, new[model], options.repeat), new)
             for model, got in zip(new, results, strict=True):
                 known[model] = got
                 print(f"{got['work']:.2f} s of processor, {got['took']:.2f} s: {model}", file=sys.stderr)
-                if told.into is not None:
-                    told.into.write_text(json.dumps(known, indent=1))
+                if options.into is not None:
+                    options.into.write_text(json.dumps(known, indent=1))
         for name, recipe, model, _ in offered:
             found.setdefault(name, {})[recipe] = known[model]
     print(*table(found), sep="\n")

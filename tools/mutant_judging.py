@@ -96,22 +96,22 @@ class Case:
     unsteady: set[str]
 
 
-def confirmed(judge: Judge, name: str, path: Path, tree: ast.Module, first: int | None, told: Case) -> str:
+def confirmed(judge: Judge, name: str, path: Path, tree: ast.Module, first: int | None, case: Case) -> str:
     """The verdict by tests that pass in a child without the change: others kill nothing, and are asked no more."""
-    while told.chosen:
-        said = verdict(judge, name, path, tree, first, told.chosen, told.limit)
-        killer = said.removeprefix("killed: ")
-        if killer == said or killer in told.steady:
-            return said
-        asked = [killer] if killer in told.chosen else told.chosen
-        plain = verdict(judge, name, path, ast.parse(path.read_text()), first, asked, told.limit)
+    while case.chosen:
+        outcome = verdict(judge, name, path, tree, first, case.chosen, case.limit)
+        killer = outcome.removeprefix("killed: ")
+        if killer == outcome or killer in case.steady:
+            return outcome
+        tests = [killer] if killer in case.chosen else case.chosen
+        plain = verdict(judge, name, path, ast.parse(path.read_text()), first, tests, case.limit)
         if plain == "survives":
-            told.steady.update(asked)
-            return said
-        told.unsteady.update(
-            asked if len(asked) == 1 or plain.endswith(TOO_LONG) else [plain.removeprefix("killed: ")]
+            case.steady.update(tests)
+            return outcome
+        case.unsteady.update(
+            tests if len(tests) == 1 or plain.endswith(TOO_LONG) else [plain.removeprefix("killed: ")]
         )
-        told.chosen = [one for one in told.chosen if one not in told.unsteady]
+        case.chosen = [one for one in case.chosen if one not in case.unsteady]
     return "not covered"
 
 
@@ -122,13 +122,13 @@ def drawn(package: Path, sample: int, seed: int) -> tuple[list[tuple[Path, int]]
     return order[:sample], len(every)
 
 
-def judge_all(told: argparse.Namespace, judge: Judge) -> None:
+def judge_all(options: argparse.Namespace, judge: Judge) -> None:
     """Give mutants, drawn per package, their tests; keep the verdicts."""
-    found = kept(told.into)
+    found = kept(options.into)
     tests, verdicts = found["tests"], found["verdicts"]
     steady, unsteady = set[str](), set[str]()
-    for package in told.paths:
-        chosen_ones, found["mutants"][dotted(package)] = drawn(package, told.sample, told.seed)
+    for package in options.paths:
+        chosen_ones, found["mutants"][dotted(package)] = drawn(package, options.sample, options.seed)
         keys = found["drawn"][dotted(package)] = []
         for path, number in chosen_ones:
             name, text = dotted(path), path.read_text()
@@ -136,17 +136,19 @@ def judge_all(told: argparse.Namespace, judge: Judge) -> None:
             key, first = f"{name}:{line}: {what}", around(text, line)
             keys.append(key)
             known = verdicts.get(key)
-            if (first is None) != told.outside or (known and not (told.again and "killed" not in known)):
+            if (first is None) != options.outside or (
+                known and not (options.again and "killed" not in known)
+            ):
                 continue
             names = [one for one in covering(tests, path, first) if one not in unsteady]
-            if told.again:
-                names = [one for one in names if one.startswith(tuple(told.tests))]
-            chosen = within(tests, names, told.seconds)
+            if options.again:
+                names = [one for one in names if one.startswith(tuple(options.tests))]
+            chosen = within(tests, names, options.seconds)
             limit = 5 + 5 * sum(tests[one]["seconds"] for one in chosen)
-            if chosen or not told.again:
+            if chosen or not options.again:
                 case = Case(chosen, limit, steady, unsteady)
                 verdicts[key] = confirmed(judge, name, path, tree, first, case)
-            keep(told.into, verdicts=verdicts, mutants=found["mutants"], drawn=found["drawn"])
+            keep(options.into, verdicts=verdicts, mutants=found["mutants"], drawn=found["drawn"])
 
 
 def dotted(path: Path) -> str:

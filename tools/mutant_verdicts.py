@@ -33,10 +33,10 @@ def interval(killed: int, judged: int) -> tuple[float, float]:
     return 100 * (middle - reach) / (1 + spread), 100 * (middle + reach) / (1 + spread)
 
 
-def show(told: argparse.Namespace) -> None:
+def show(options: argparse.Namespace) -> None:
     """The score of each package, then survivors and what no test calls."""
-    found = kept(told.into)
-    equivalent = json.loads(told.equivalent.read_text()) if told.equivalent else {}
+    found = kept(options.into)
+    equivalent = json.loads(options.equivalent.read_text()) if options.equivalent else {}
     for package, number in found["mutants"].items():
         judged = {key: found["verdicts"][key] for key in found["drawn"][package] if key in found["verdicts"]}
         tally = Counter(

@@ -69,7 +69,7 @@ class Replaced(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def give_bodies(path: Path, wanted: Mapping[int, CodeType]) -> int:
     """Give functions of a file other bodies, by their first line, wherever they were imported to; how many had it."""
     found = 0
-    gc.unfreeze()  # what is frozen is not told
+    gc.unfreeze()  # frozen objects are not listed
     for one in gc.get_objects():
         if type(one) is FunctionType and one.__code__.co_filename == str(path):
             code = wanted.get(one.__code__.co_firstlineno)
@@ -95,8 +95,10 @@ def recording(path: Path) -> ast.Module:
             note = ast.parse(f"__called__.add(({module!r}, {first}))").body[0]
             for part in ast.walk(note):
                 ast.copy_location(part, node.body[0])
-            told = isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
-            node.body.insert(int(told), note)
+            has_docstring = isinstance(node.body[0], ast.Expr) and isinstance(
+                node.body[0].value, ast.Constant
+            )
+            node.body.insert(int(has_docstring), note)
     return ast.fix_missing_locations(tree)
 
 
@@ -140,8 +142,8 @@ def interrupt(number: int, frame: FrameType | None) -> None:
 class Session:
     """A pytest plugin that runs the tests for what they call, then again in forks, with mutants."""
 
-    def __init__(self, told: argparse.Namespace) -> None:
-        self.told = told
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
         self.failed = ""
         self.items: dict[str, Any] = {}
 
@@ -153,10 +155,10 @@ class Session:
         self.items = {item.nodeid: item for item in session.items}
         if os.environ.get("NUMBA_DISABLE_JIT"):
             compute_as_compiled()
-        if not self.told.outside:
-            if not self.told.known:
+        if not self.options.outside:
+            if not self.options.known:
                 self.cover()
-            judge_all(self.told, self.patched)
+            judge_all(self.options, self.patched)
         return True
 
     def play(self, name: str) -> bool:
@@ -168,9 +170,9 @@ class Session:
 
     def cover(self) -> None:
         """Run each test whose calls are not known, and keep them."""
-        tests = kept(self.told.into)["tests"]
+        tests = kept(self.options.into)["tests"]
         setattr(builtins, "__called__", CALLED)  # noqa: B010 # a name that every module can see
-        for path in modules(self.told.paths):
+        for path in modules(self.options.paths):
             give_bodies(path, bodies(path, recording(path)))
         signal.signal(signal.SIGPROF, interrupt)
         for n, name in enumerate(self.items):
@@ -178,14 +180,14 @@ class Session:
                 continue
             CALLED.clear()
             start = time.process_time()
-            signal.setitimer(signal.ITIMER_PROF, self.told.longest)
+            signal.setitimer(signal.ITIMER_PROF, self.options.longest)
             passed = self.play(name)
             signal.setitimer(signal.ITIMER_PROF, 0)
             tests[name] = {"seconds": time.process_time() - start, "passed": passed, "calls": sorted(CALLED)}
             if n % 20 == 0:
-                keep(self.told.into, tests=tests)
-        keep(self.told.into, tests=tests)
-        for path in modules(self.told.paths):
+                keep(self.options.into, tests=tests)
+        keep(self.options.into, tests=tests)
+        for path in modules(self.options.paths):
             give_bodies(path, bodies(path, ast.parse(path.read_text())))
 
     def patched(self, name: str, path: Path, tree: ast.Module, first: int | None, tests: list[str]) -> str:
@@ -231,17 +233,17 @@ def forget_shrinking() -> None:
     hypothesis.settings.load_profile("mutants")
 
 
-def run(told: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
     """Give mutants, drawn per module, their tests; keep the verdicts."""
-    if told.outside:
+    if options.outside:
         for heavy in ("numba", "pyarrow", "scipy.special", "sklearn.metrics"):  # not by each child
             __import__(heavy)
-        judge_all(told, imported)
+        judge_all(options, imported)
         return
     import pytest
 
     forget_shrinking()
-    pytest.main([*OPTIONS, *told.tests], plugins=[Session(told)])
+    pytest.main([*OPTIONS, *options.tests], plugins=[Session(options)])
 
 
 class Named:
@@ -276,12 +278,12 @@ class Named:
         return next((one for one in tests if not self.session.play(one)), "")
 
 
-def named(told: argparse.Namespace) -> None:
+def named(options: argparse.Namespace) -> None:
     """Judge changes that a file lists; those of kernels where NUMBA_DISABLE_JIT is set, and the others where not."""
     import pytest
 
     plain = bool(os.environ.get("NUMBA_DISABLE_JIT"))
-    changes = [one for one in json.loads(told.file.read_text()) if ("/kernels/" in one["path"]) == plain]
+    changes = [one for one in json.loads(options.file.read_text()) if ("/kernels/" in one["path"]) == plain]
     tests = sorted({one["test"].split("[")[0] for one in changes})
     forget_shrinking()
     pytest.main([*OPTIONS, *tests], plugins=[Named(changes)])
@@ -311,8 +313,8 @@ def main() -> None:
     verb.add_argument("--known", action="store_true", help="judge by the tests whose calls are known already")
     verb.add_argument("--outside", action="store_true", help="what stands outside functions")
     verb.add_argument("--again", action="store_true", help="survivors once more, by the tests named")
-    told = parser.parse_args()
-    told.action(told)
+    options = parser.parse_args()
+    options.action(options)
 
 
 if __name__ == "__main__":

@@ -45,13 +45,13 @@ def record(place: Installed, folder: Path, chosen: list[str], level: str) -> Pat
 
 
 def main() -> None:
-    told = _arguments()
-    chosen = [*(["--quick"] if told.quick else []), "--only", told.only]
-    with tempfile.TemporaryDirectory() as name, installed(told.wheel, "scipy") as place:
+    options = _arguments()
+    chosen = [*(["--quick"] if options.quick else []), "--only", options.only]
+    with tempfile.TemporaryDirectory() as name, installed(options.wheel, "scipy") as place:
         folder = Path(name)
         os.chmod(folder, 0o777)
         levels = ["native", *place.output("-P", "-c", LEVELS).split()]  # the one that compiles takes longest
-        with ThreadPoolExecutor(told.jobs) as pool:
+        with ThreadPoolExecutor(options.jobs) as pool:
             first, *others = pool.map(partial(record, place, folder, chosen), levels)
         for other in others:
             print(f"{first.stem} beside {other.stem}:")

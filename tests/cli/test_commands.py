@@ -465,7 +465,9 @@ def test_models_speak_plainly() -> None:
     assert "P(c) ∏_i (P(x_i|c) + Σ_(j<i) P(x_i|c,x_j))" in fanc["fanc"]["about"]
     fan = json.loads(bayou("models", "fan", "--json").stdout)["fan"]["options"]["numeric"]["about"]
     assert fan.startswith("How numeric columns are cut")
-    assert fan.endswith("ties go to the first child, then to the first parent.")
+    many = json.loads(bayou("models", "read-many", "--json").stdout)["read-many"]["options"]["prior"]["about"]
+    assert many.startswith("Class prior: ")
+    assert many.endswith("; AODE has a prior of its own.")
 
 
 def test_inspect_marks_information_that_was_not_counted(folder: Path, tmp_path: Path) -> None:

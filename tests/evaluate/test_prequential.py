@@ -15,7 +15,7 @@ from bayou import Costs, Threshold, files, holdout
 from bayou.classifiers import MajorityClass, NaiveBayes, NoChange
 from bayou.errors import BayouError, DataError, SchemaError
 from bayou.evaluate import Prequential, Progress, curve, prequential
-from bayou.evaluate.prequential import BESIDE
+from bayou.evaluate.prequential import THREADED_ROWS
 from bayou.streams import open_stream
 from bayou.streams.generators import SEA, BagOfWords, MixedGaussian
 from bayou.threads import limited
@@ -182,7 +182,7 @@ def test_streams_of_words() -> None:
 
 
 def test_a_long_curve_stays_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(curve, "MOST", 4)
+    monkeypatch.setattr(curve, "MOST_POINTS", 4)
     X, y = records(130)
     for block in (1, 130):
         found = prequential(NaiveBayes(), (X, y), window=10, block=block)
@@ -302,7 +302,7 @@ def test_threads_do_not_show() -> None:
     found = []
     for threads in (1, 2):
         with limited(threads):
-            results = prequential(NaiveBayes(), (X, y), block=BESIDE).results
+            results = prequential(NaiveBayes(), (X, y), block=THREADED_ROWS).results
         found.append({name: numbers(result) for name, result in results.items()})
     assert found[0] == found[1]
 

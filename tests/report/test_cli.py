@@ -112,7 +112,7 @@ def test_drifts_are_remembered_by_the_row_they_were_noticed_at() -> None:
     for i in range(2000):
         model.learn_one({"x": i % 2}, (i % 2 == 0) == (i < 1000))
         if i % 100 == 99:
-            drifts.look(i + 1)
+            drifts.collect(i + 1)
     assert list(drifts.rows) == ["reset"]
     assert len(drifts.rows["reset"]) == model.drifts == 1
     assert drifts.rows["reset"] == model.drift_rows

@@ -14,22 +14,24 @@ from bayou.views.view import AnyView, Live
 
 
 class AODE(JointClassifier):
-    r"""AODE: the mean, over columns s seen often enough as a parent, of $P(c, x_s) \prod_{i \ne s} P(x_i | c, x_s)$.
+    r"""AODE: the mean of $P(c, x_s) \prod_{i \ne s} P(x_i | c, x_s)$ over columns s whose value was seen often enough.
 
     Parameters
     ----------
     smoothing
-        Pseudo-count per cell (1 is Laplace's rule); or `"back-off"`: what a few rows say is drawn towards P(x_i | c),
-        as strongly as the counts themselves advise at refresh points.
+        Pseudo-count per cell (1 is Laplace's rule), or `"back-off"`: P(x_i | c, x_s) is smoothed towards P(x_i | c),
+        by a pseudo-count that is fitted to the counts (leave-one-out likelihood) at refresh points.
     min_count
-        A value is used as parent only if it was seen this often; without any parent, naive Bayes.
+        Least count of a value x_s for s to be used as a parent; a row without any such parent is predicted by naive
+        Bayes.
     numeric
-        How numeric columns are cut: `"frequency"` (eight intervals of equal weight among the first 200 rows),
-        `"width"` (three of equal width among 500, as in the literature), or a `Grid`.
+        How numeric columns are cut into intervals: `"frequency"` (eight intervals of equal weight over the first 200
+        rows), `"width"` (three intervals of equal width over the range of the first 500 rows, as in the literature), or
+        a `Grid`.
     max_bytes
-        Refuse larger tables.
+        Limit for the tables of counts, in bytes; a model that would exceed it is refused.
     schema
-        What is known beforehand.
+        `Declared(...)`: kinds of columns, nominal values, classes and limits that are known beforehand.
 
     Merge: exact. Memory: 8 bytes per pair of values and class. Time: O(d²) per row to learn, O(d² K) to predict,
     for d columns and K classes.

@@ -31,12 +31,13 @@ class AveragedNB(Estimator):
     Parameters
     ----------
     weights
-        `"fractional"`: Khiops' selective naive Bayes, steps 1, 1/2, 1/4 .. on a penalised likelihood.
-        `"compression"`: selections averaged by the share of code length they save (Boullé 2006b). `"bma"`: by
-        their posterior probability. `"selected"`: the best selection. `"sgd"`: projected gradient steps
-        (Guigourès and Boullé 2011). `"ones"`: naive Bayes (up to rounding where nothing is searched).
+        How the weights are found: `"fractional"` (steps of 1, 1/2, 1/4 … on a penalised likelihood, as in Khiops'
+        selective naive Bayes), `"compression"` (selections of columns averaged by the share of code length they save,
+        Boullé 2006b), `"bma"` (averaged by their posterior probability), `"selected"` (the best selection alone),
+        `"sgd"` (projected gradient steps, Guigourès and Boullé 2011), or `"ones"` (no search: naive Bayes, up to
+        rounding).
     rows
-        Rows in the sample.
+        Size of the sample of rows on which the weights are searched.
     numeric, bins, nominal, groups, smoothing, prior, schema
         As in `WeightedNB`.
 

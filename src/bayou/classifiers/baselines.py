@@ -15,12 +15,12 @@ from bayou.views.view import AnyView, Live
 
 
 class MajorityClass(Estimator):
-    """Majority class, a baseline: P(c) = N_c / N, whatever the row says.
+    """Majority class, a baseline: P(c) = N_c / N for every row.
 
     Parameters
     ----------
     schema
-        What is known beforehand; of it, the classes.
+        `Declared(classes=[...])`: the classes, if they are known beforehand.
 
     Merge: exact. Memory: 8 bytes per class. Time: O(1) per row to learn, O(K) to predict.
 
@@ -53,7 +53,7 @@ class NoChange(Estimator):
     Parameters
     ----------
     schema
-        What is known beforehand; of it, the classes.
+        `Declared(classes=[...])`: the classes, if they are known beforehand.
 
     Merge: in stream order. Memory: 8 bytes. Time: O(1) per row to learn, O(K) to predict.
 

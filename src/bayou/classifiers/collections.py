@@ -55,28 +55,29 @@ class CollectionClassifier(JointClassifier):
 
 
 class FANC(CollectionClassifier):
-    r"""All forest augmented networks at once: $P(c) \prod_i (P(x_i|c) + \sum_{j<i} P(x_i|c,x_j))$ sums m! of them.
+    r"""All m! forest augmented networks in one sum: $P(c) \prod_i (P(x_i|c) + \sum_{j<i} P(x_i|c,x_j))$.
 
     Parameters
     ----------
     smoothing
-        Pseudo-count per value (1 is Laplace's rule); or `"back-off"`: what a few rows say is drawn towards what is said
-        with one parent less, as strongly as the counts themselves advise at refresh points.
+        Pseudo-count per value (1 is Laplace's rule), or `"back-off"`: each estimate is smoothed towards the one with
+        one parent fewer, by a pseudo-count that is fitted to the counts (leave-one-out likelihood) at refresh points.
     prior
-        `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
+        Class prior: `"empirical"` (N_c / N), `"laplace"`, or a mapping from every class to its probability.
     order
-        Which columns come before which, and so may be their parents: by `"name"` (x2 before x10), as `"given"`
-        (arrival), by `"information"` (the columns that tell most about the others given the class come first), or a
-        list of names, the others following by name.
+        Order of the columns, in which each may have only earlier ones as parents: `"name"` (x2 before x10), `"given"`
+        (as they arrived), `"information"` (columns with the most mutual information with the others, given the class,
+        come first), or a list of names, the others following by name.
     parents
-        Only the first so many columns may be parents; None for all.
+        How many columns, the first in the order, may be parents, by default all.
     numeric
-        How numeric columns are cut: `"frequency"` (eight intervals of equal weight among the first 200 rows),
-        `"width"` (three of equal width among 500, as in the literature), or a `Grid`.
+        How numeric columns are cut into intervals: `"frequency"` (eight intervals of equal weight over the first 200
+        rows), `"width"` (three intervals of equal width over the range of the first 500 rows, as in the literature), or
+        a `Grid`.
     max_bytes
-        Refuse larger tables.
+        Limit for the tables of counts, in bytes; a model that would exceed it is refused.
     schema
-        What is known beforehand.
+        `Declared(...)`: kinds of columns, nominal values, classes and limits that are known beforehand.
 
     Merge: exact. Memory: 8 bytes per pair of values and class. A missing value drops its terms. Time: O(d²) per row
     to learn, O(d² K) to predict.
@@ -157,13 +158,13 @@ class SPC(CollectionClassifier):
     Parameters
     ----------
     super_parent
-        Its name; None takes the first column in the order.
+        Name of the super parent, by default the first column in the order.
     smoothing, prior, order, numeric, max_bytes, schema
         As in `FANC`.
     lean
-        Whether to count only those triples that hold the super parent, which must be named: O(m² a³) in place of
-        O(m³ a³) for m columns of a values. What it says is the same up to rounding; test-then-train goes row by row
-        and is slower.
+        Whether to count only the triples of columns that include the super parent, which must then be named: O(m² a³)
+        memory in place of O(m³ a³) for m columns of a values. Predictions are the same up to rounding; test-then-train
+        goes row by row and is slower.
 
     Merge: exact. Memory: 8 bytes per triple of values and class, or per such triple with the super parent. Time:
     O(d³) per row to learn, O(d²) with `lean`; O(d² K) to predict.
@@ -225,13 +226,14 @@ class SPCr(ChosenParentClassifier):
     Parameters
     ----------
     one_in
-        After the first thousand rows, one in so many is recorded (by a hash of its number).
+        After the first 1,000 rows, candidates are compared on one row in `one_in`, chosen by a hash of the row's
+        number.
     smoothing, prior, order, numeric, max_bytes, schema
         As in `FANC`.
     rows
-        None for the track record; a number for the criterion as the document has it: at refresh points every candidate
-        reads a uniform sample of so many rows with the counts as they then are, which hold these rows, too. On data no
-        larger than the sample this is SPCr by batch.
+        How the super parent is chosen: by the track record (None), or at refresh points on a uniform sample of this
+        many rows, with the counts of that time, which include these rows, as in the paper. On data no larger than the
+        sample this is SPCr by batch.
 
     Merge: counts exact, the record averaged; cannot unlearn. Memory: as `SPC`, and 16 bytes per column or the rows
     of the sample. Time: O(d³) per row to learn, O(d³ K) where it is recorded; O(d² K) to predict.

@@ -41,23 +41,28 @@ class CountForest(Estimator):
     Parameters
     ----------
     trees
-        How many trees, T.
+        Number of trees, T.
     warm_up
-        Rows from which the trees are grown, W. They are kept until then; trees are grown anew at W/2, W/4, … rows.
+        Number of first rows from which the trees are grown, W. These rows are kept until then, and provisional trees
+        are grown after …, W/4, W/2 of them.
     combine
-        `"pool"`, or `"mean"`, the plain mean of both readings, which merges and unlearns exactly.
+        How the two estimates (c = 0.1 and c = 2) are combined: `"pool"` (weighed by how well they predicted earlier
+        rows) or `"mean"` (their plain mean, which merges and unlearns exactly).
     extra
-        Random levels below the leaves, which later rows fill: 2 or 3 pay where far more rows than `warm_up` come.
+        Levels of random splits below the leaves, which later rows fill: 2 or 3 pay off if far more rows than `warm_up`
+        follow.
     reservoir
-        Rows that are kept after the warm-up, one byte per cell, chosen by a hash of what they hold: by them the trees
-        grow on when 2, 4, 8, … times `warm_up` rows have been learned. New nodes count these rows, and from there on
-        all. 0: the trees stay as they are. Where it is used there are no random levels.
+        Size of a sample of later rows (one byte per value, chosen by a hash of their values) from which the trees grow
+        further after 2, 4, 8, … times `warm_up` rows. New nodes start with the counts of the sample, and then count all
+        rows. 0: trees do not grow after the warm-up. With a reservoir there are no random levels (`extra`).
     max_bytes
-        Limit for nodes and kept rows together; trees stop growing, and the warm-up ends early, where it is reached.
+        Limit for nodes and kept rows together, in bytes; where it is reached, trees stop growing and the warm-up ends
+        early.
     seed
-        Of bootstrap samples and columns tried; every draw is a hash of it with the row or node.
+        Seed of the bootstrap samples and of the columns tried at each node; every draw is a hash of it with the row or
+        node.
     schema
-        What is known beforehand: kinds, values, classes, caps.
+        `Declared(...)`: kinds of columns, nominal values, classes and limits that are known beforehand.
 
     A missing number is a value of its own. Of a nominal column the 63 most frequent values are distinguished; the
     others, those that come after the trees were grown, and missing ones count as one. Text columns are ignored.

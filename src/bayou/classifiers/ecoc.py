@@ -39,7 +39,7 @@ _ANY_ROW = Block(np.empty((1, 0)), np.empty((1, 0), dtype=np.int32), (), np.full
 
 
 class EcocNB(Estimator):
-    r"""Error-correcting output codes: naive Bayes per column of a code, all off one set of counts; the best row wins.
+    r"""Error-correcting output codes: a naive Bayes for each column of a code, all computed from one set of counts.
 
     Column b of the code puts classes on the sides + and - and gives the log-odds z_b = log P(+, x) - log P(-, x) of
     naive Bayes trained on data relabelled so; smoothing comes after the counts of a side are added up. With rows m_c of
@@ -62,11 +62,13 @@ class EcocNB(Estimator):
     Parameters
     ----------
     estimator
-        Any classifier of this library made of summaries that regroup; None is `NaiveBayes()`.
+        The classifier whose counts are added up for the two sides of each column of the code: `NaiveBayes()` (the
+        default), `MultinomialNB()` or another whose summaries can be regrouped.
     code
-        `"one-vs-all"`, `"one-vs-one"`, `"bch"` (63 bits), `"random"`, or a recipe such as `BCH(bits=31)`.
+        The code: `"one-vs-all"`, `"one-vs-one"`, `"bch"` (63 bits), `"random"`, or a recipe such as `BCH(bits=31)`.
     decode
-        `"soft"`, `"l1"`, `"hamming"` or `"slepian"`.
+        How log-odds become a class: `"soft"` (log-likelihood of the code's rows), `"l1"` (distance of probabilities to
+        the bits), `"hamming"` (votes, ties by the log-odds) or `"slepian"` (votes, ties as in the standard array).
 
     Merge: by the law of the estimator. Memory: that of the estimator; predicting in batches keeps a table of a
     number per word or value and class (or column, where the decoding is not linear) until the next row is learned.

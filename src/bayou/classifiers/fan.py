@@ -12,7 +12,7 @@ from bayou.summaries.joint_counts import MAX_BYTES
 
 
 class FAN(AugmentedNB):
-    r"""Forest augmented naive Bayes: a column has one more parent where that pays; edges are added while a score grows.
+    r"""Forest augmented naive Bayes: columns have one more parent or none; edges are added while a score grows.
 
     $P(c) \prod_i P(x_i | c, x_{p(i)})$, where the parent p(i) is a column or none.
 
@@ -22,10 +22,13 @@ class FAN(AugmentedNB):
     Parameters
     ----------
     criterion
-        `"bayes"` (evidence with uniform Dirichlet priors, K2's), `"mdl"` (log-likelihood less log(N)/2 per parameter),
-        `"aic"` or `"loglik"`.
-    smoothing, prior, order, numeric, max_bytes, schema, delta
-        As in `TAN`; ties go to the first child, then to the first parent.
+        The score by which edges are added: `"bayes"` (evidence with uniform Dirichlet priors, as in K2), `"mdl"`
+        (log-likelihood less log(N)/2 per parameter), `"aic"` or `"loglik"`.
+    order
+        Order of the columns, which decides ties (the first child wins, then the first parent): `"name"`, `"given"` (as
+        they arrived), or a list of names.
+    smoothing, prior, numeric, max_bytes, schema, delta
+        As in `TAN`.
 
     Merge and unlearn: exact after `refresh()`, which searches the forest again in the counts. Memory: 8 bytes per
     pair of values and class. Time: O(d²) per row to learn, O(d K) to predict; a search looks at all pairs of values

@@ -27,10 +27,9 @@ class Collection(CollectionClassifier):
     Parameters
     ----------
     parent_sets
-        From column name to its parent sets, each a list of names, or a pair of such a list and a weight for prior
-        knowledge. A column that is not named has the class alone as parent. Parents must come earlier than their
-        children in some order. Where a set holds more than two names, exactly the sets given are counted, as far as
-        `max_bytes` allows.
+        A mapping from column names to their parent sets, each a list of names, or a pair of such a list and its weight
+        u, for prior knowledge. A column that is not named has the class as its only parent. The parents must not form a
+        cycle. If a set holds more than two names, exactly the sets given are counted, as far as `max_bytes` allows.
     smoothing, prior, order, numeric, max_bytes, schema
         As in `FANC`.
 

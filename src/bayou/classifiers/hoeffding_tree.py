@@ -39,26 +39,28 @@ class HoeffdingTree(Estimator):
     Parameters
     ----------
     grace
-        Weight a leaf takes in between two attempts to split it; 50 with the G-test, else 200, unless given.
+        Weight of the rows that a leaf learns between two attempts to split it: by default 50 with the G-test, else 200.
     delta
-        Probability with which a look may be mistaken; 0.1 with the G-test, else 1e-7, unless given.
+        Probability that one attempt splits a leaf by chance: by default 0.1 with the G-test, else 1e-7.
     tie
-        With `"gain"` and `"gini"`: split the best column anyway once the bound is below this.
+        With `"gain"` and `"gini"`: a leaf splits by its best column, however close the second, once the bound is below
+        this.
     split
-        `"g-test"`, `"gain"` (information gain), `"gini"`, or a recipe such as `Gini(binary=True)`.
+        The rule that decides on splits: `"g-test"`, `"gain"` (information gain), `"gini"`, or a recipe such as
+        `Gini(binary=True)`.
     leaf
-        How leaves predict: `"majority"`, `"bayes"` (naive Bayes over the leaf's own rows), or `"adaptive"`, the one
-        of the two that has been right more often at that leaf.
+        How leaves predict: `"majority"` (class frequencies), `"bayes"` (naive Bayes over the leaf's own rows), or
+        `"adaptive"` (the one of the two that has been right more often at that leaf).
     numeric
-        What leaves keep of numeric columns to find cuts: `"gaussian"`, moments and ranges; `"gk"`,
-        `GKClass(tuples=50)`, quantiles with class counts, which tell the merit of any cut (`split` says which to try);
-        or `"pid"`, `"cpid"`, `CPiD(cells=50)`, cells that divide where the weight is, whose ends are the cuts tried.
-        Naive Bayes at leaves uses the moments either way.
+        What leaves keep of numeric columns to find thresholds: `"gaussian"` (moments and ranges), `"gk"` or
+        `GKClass(tuples=50)` (quantiles with class counts, which give the merit of any threshold, and `split` says which
+        are tried), or `"pid"`, `"cpid"`, `CPiD(cells=50)` (cells that divide where many rows fall, whose ends are the
+        thresholds tried). Naive Bayes at leaves uses the moments in any case.
     memory
-        Limit in bytes, or None. When it is reached, the leaves that promise least (weight outside their majority
-        class) stop keeping statistics, and come back when they promise more.
+        Limit in bytes, or None for no limit. When it is reached, the leaves with the least to gain (weight outside
+        their majority class) stop keeping statistics, and start again when they have more to gain than others.
     schema
-        What is known beforehand: kinds, values, classes, caps.
+        `Declared(...)`: kinds of columns, nominal values, classes and limits that are known beforehand.
 
     A value that is missing, or unknown to a split by values, goes to the branch that had most rows when the split
     was made; statistics leave missing values out. Text columns are ignored.

@@ -31,27 +31,28 @@ class NaiveBayes(Estimator):
     Parameters
     ----------
     numeric
-        How numeric columns are summarised: `"auto"` (quantiles with class counts, each column read as intervals or
-        as normal densities, whichever describes its classes better), `"gk"` (the same quantiles, always as
-        intervals), `"gaussian"` (mean and variance: fastest, and rows can be unlearned), `"kernel"`, `"pid"`,
-        `"cpid"`, or a recipe such as `AutoDensity(tuples=50)`.
+        How numeric columns are summarised: `"auto"` (quantiles with class counts, turned into intervals or normal
+        densities, whichever describes the classes of a column better), `"gk"` (the same quantiles, always intervals),
+        `"gaussian"` (mean and variance: fastest, and rows can be unlearned), `"kernel"` (kernel density), `"pid"`,
+        `"cpid"` (fine grids), or a recipe such as `AutoDensity(tuples=50)`.
     bins
-        How summaries of cells are cut into intervals: `"modl"`, `"equal-width"`, `"equal-frequency"`,
-        `"fayyad-irani"`, `"k-means"`, or a recipe; Gaussians and kernels need none.
+        How quantiles and grids are discretised into intervals: `"modl"`, `"equal-width"`, `"equal-frequency"`,
+        `"fayyad-irani"`, `"k-means"`, or a recipe; not used by Gaussians and kernels.
     nominal
-        How nominal columns are counted: `"counts"`, or a sketch of bounded size for values without end, `"sketch"`,
-        `"count-min"`, or a recipe such as `Sketch(max_bytes=1 << 20)`.
+        How nominal columns are counted: `"counts"` (exactly), or in a sketch of bounded size for unbounded numbers of
+        values, `"sketch"`, `"count-min"`, or a recipe such as `Sketch(max_bytes=1 << 20)`.
     groups
-        None, or how nominal values are grouped before they are read: `"modl"` or `MODLGroups()`.
+        How values of a nominal column with similar class frequencies are grouped: not at all (None), by `"modl"` or
+        `MODLGroups()`.
     smoothing
         Pseudo-count per value of a nominal column and per word (1 is Laplace's rule), or `MEstimate(m, p, share)`.
     prior
-        `"empirical"` (N_c / N), `"laplace"`, or a mapping from every class to its probability.
+        Class prior: `"empirical"` (N_c / N), `"laplace"`, or a mapping from every class to its probability.
     decision
-        How probabilities become a class: `Threshold(label, probability)`, `Costs(...)` or `Abstain(...)`; the most
-        probable by default.
+        How `predict` chooses a class: the most probable one (None), or by `Threshold(label, probability)`, `Costs(...)`
+        or `Abstain(...)`.
     schema
-        What is known beforehand: kinds, values, classes, caps.
+        `Declared(...)`: kinds of columns, nominal values, classes and limits that are known beforehand.
 
     Merge: exact for nominal and text columns, within known bounds for quantiles, up to rounding for
     Gaussian ones; only quantiles cannot be unlearned. Memory: 8 (4 + K) bytes per numeric column and tuple (100, or

@@ -32,27 +32,30 @@ class RandomNetworks(JointClassifier):
     Parameters
     ----------
     networks
-        How many networks, M.
+        Number of networks, M.
     parents
-        Of a column in each of them, besides the class: 1 or 2.
+        Parents of each column in a network, besides the class: 1 or 2.
     smoothing
-        Pseudo-count per value (1 is Laplace's rule, .5 Jeffreys'); or `"back-off"`: what a few rows say is drawn
-        towards what is said with one parent less, as strongly as the counts themselves advise at refresh points.
+        Pseudo-count per value (1 is Laplace's rule, 0.5 Jeffreys'), or `"back-off"`: each estimate is smoothed towards
+        the one with one parent fewer, by a pseudo-count that is fitted to the counts (leave-one-out likelihood) at
+        refresh points.
     prior
-        `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
+        Class prior: `"empirical"` (N_c / N), `"laplace"`, or a mapping from every class to its probability.
     numeric
-        How numeric columns are cut: `"frequency"` (eight intervals of equal weight among the first 200 rows),
-        `"width"` (three of equal width among 500, as in the literature), or a `Grid`.
+        How numeric columns are cut into intervals: `"frequency"` (eight intervals of equal weight over the first 200
+        rows), `"width"` (three intervals of equal width over the range of the first 500 rows, as in the literature), or
+        a `Grid`.
     max_bytes
-        Refuse larger tables.
+        Limit for the tables of counts, in bytes; a model that would exceed it is refused.
     seed
-        Of the orders and parents drawn.
+        Seed of the random orders and parents.
     weighted
-        Weigh the columns by what they and their parents have been worth: the log-odds of a column with the class alone,
-        what one parent adds and what the other adds each have a weight per class, 1 at first, which every row moves by
-        a step after it was predicted. More accurate and surer where columns repeat each other; slower.
+        Whether columns and parents have weights that are learned on the stream: the log-odds of a column given the
+        class alone, what one parent adds and what the other adds each have a weight per class, 1 at first, which takes
+        a gradient step after each row was predicted. More accurate and more confident where columns are redundant;
+        slower.
     schema
-        What is known beforehand.
+        `Declared(...)`: kinds of columns, nominal values, classes and limits that are known beforehand.
 
     Merge and unlearn: exact after `refresh()`, which draws the networks again from the counts; with `weighted` the
     weights are averaged, and rows cannot be unlearned. A missing value drops its terms. Memory: 8 bytes per triple of

@@ -33,7 +33,7 @@ _TRIPLES = ("spc", "tc")
 
 
 class ReadMany(JointClassifier):
-    r"""Naive Bayes, TAN, AODE, FANC, TC read off the same counts in one pass, each with its track record.
+    r"""Naive Bayes, TAN, AODE, FANC and TC computed from the same counts in one pass, and mixed by their track records.
 
     Every row is predicted by every reading before it is learned. A prediction is $\sum_r v_r P_r(c | x)$ with
     $v_r \propto \exp(\text{hits of } r / 2)$: an average while the record is short, soon the best reading alone.
@@ -41,14 +41,17 @@ class ReadMany(JointClassifier):
     Parameters
     ----------
     readings
-        Which: `"nb"`, `"tan"`, `"fan"`, `"aode"`, `"fanc"`, `"spc"` (the first column is its super parent), `"tc"`.
-        Triples are counted if `"spc"` or `"tc"` is among them.
+        The classifiers that are computed from the counts: some of `"nb"`, `"tan"`, `"fan"`, `"aode"`, `"fanc"`, `"spc"`
+        (with the first column as super parent), `"tc"`. Triples of columns are counted if `"spc"` or `"tc"` is among
+        them.
     combine
-        `"hits"` as above; `"best"`, the reading with most hits (then: least log-loss) alone; or `"loss"`, with
-        $v_r \propto \exp(-\text{log-loss of } r)$, whose total log-loss never exceeds the best reading's by more
-        than log R.
-    smoothing, prior, order, numeric, max_bytes, schema
-        As in `FANC`; AODE's prior is its own.
+        How the R classifiers are combined: `"hits"` (a mean weighted by $\exp(\text{hits of } r / 2)$), `"best"` (the
+        one with most hits, then least log-loss, alone), or `"loss"` (a mean weighted by $\exp(-\text{log-loss of } r)$,
+        whose total log-loss never exceeds that of the best one by more than log R).
+    prior
+        As in `FANC`; AODE has a prior of its own.
+    smoothing, order, numeric, max_bytes, schema
+        As in `FANC`.
 
     Merge: counts exact, the record averaged; cannot unlearn. Memory: 8 bytes per pair (with `"spc"` or `"tc"`:
     triple) of values and class, and 24 per reading. Time: the sum of the readings' times to predict, for learning

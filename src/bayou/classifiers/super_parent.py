@@ -21,9 +21,13 @@ class SuperParent(ChosenParentClassifier):
     Parameters
     ----------
     one_in
-        After the first thousand rows, one in so many is recorded (by a hash of its number).
-    smoothing, prior, order, numeric, max_bytes, schema
-        As in `TAN`; ties go to none, then to the first column.
+        After the first 1,000 rows, candidates are compared on one row in `one_in`, chosen by a hash of the row's
+        number.
+    order
+        Order of the columns, which decides ties (no super parent wins, then the first column): `"name"`, `"given"` (as
+        they arrived), or a list of names.
+    smoothing, prior, numeric, max_bytes, schema
+        As in `TAN`.
 
     Merge: counts exact, the record averaged; cannot unlearn. Memory: 8 bytes per pair of values and class. Time:
     O(d²) per row to learn, O(d² K) where it is recorded; O(d K) to predict.

@@ -23,28 +23,30 @@ class TAN(AugmentedNB):
     Parameters
     ----------
     smoothing
-        Pseudo-count per value (1 is Laplace's rule); or `"back-off"`: what a few rows say is drawn towards what is said
-        with one parent less, as strongly as the counts themselves advise at refresh points.
+        Pseudo-count per value (1 is Laplace's rule), or `"back-off"`: each estimate is smoothed towards the one with
+        one parent fewer, by a pseudo-count that is fitted to the counts (leave-one-out likelihood) at refresh points.
     prior
-        `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
+        Class prior: `"empirical"` (N_c / N), `"laplace"`, or a mapping from every class to its probability.
     order
-        The first column is the root, and ties go to earlier columns: by `"name"`, as `"given"`, or a list.
+        Order of the columns, of which the first is the root, and earlier ones win ties: `"name"`, `"given"` (as they
+        arrived), or a list of names.
     numeric
-        How numeric columns are cut: `"frequency"` (eight intervals of equal weight among the first 200 rows),
-        `"width"` (three of equal width among 500, as in the literature), or a `Grid`.
+        How numeric columns are cut into intervals: `"frequency"` (eight intervals of equal weight over the first 200
+        rows), `"width"` (three intervals of equal width over the range of the first 500 rows, as in the literature), or
+        a `Grid`.
     max_bytes
-        Refuse larger tables.
+        Limit for the tables of counts, in bytes; a model that would exceed it is refused.
     schema
-        What is known beforehand.
+        `Declared(...)`: kinds of columns, nominal values, classes and limits that are known beforehand.
     delta
-        None to take the best tree at every refresh point; or a small probability: the tree is kept until another
-        one is better by Hoeffding's bound, $\sqrt{R^2 \ln(1/\delta) / (2n)}$, R the sum of $\ln \min(|X_i|, |X_j|)$
-        over its new edges. What is kept depends on the order of the rows, merging searches anew, and no row can be
-        unlearned.
+        When the structure changes: None takes the best one at every refresh point, and a small probability $\delta$
+        keeps the present one until another is better by Hoeffding's bound, $\sqrt{R^2 \ln(1/\delta) / (2n)}$, with R
+        the sum of $\ln \min(|X_i|, |X_j|)$ over its new edges. With $\delta$ the structure depends on the order of the
+        rows, it is searched anew after a merge, and no row can be unlearned.
     interpolate
-        A column is read as $(1 - \lambda) P(x | c, p) + \lambda P(x | c)$, p its parent, \lambda the number of cells
-        of the three over that of the rows, at most this share: a table of few rows says little. 0 is the tree alone,
-        and so is back-off.
+        Largest $\lambda$ in $(1 - \lambda) P(x | c, p) + \lambda P(x | c)$, the estimate for a column with parent p,
+        where $\lambda$ is the number of cells of the table of x, p and c over the number of rows. With 0, or with
+        `smoothing="back-off"`, it is P(x | c, p).
 
     Merge and unlearn: exact after `refresh()`, which searches the tree again in the counts. Memory: 8 bytes per
     pair of values and class. Time: O(d²) per row to learn, O(d K) to predict; a search looks at all pairs of values

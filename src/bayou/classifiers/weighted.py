@@ -39,13 +39,13 @@ class WeightedNB(Estimator):
     numeric
         How numeric columns are summarised: `"auto"`, `"gk"`, `"gaussian"`, or a recipe such as `GKClass(tuples=50)`.
     bins
-        How summaries of quantiles are cut into intervals: `"modl"` or a discretiser; Gaussians need none.
+        How quantiles are discretised into intervals: `"modl"` or a discretiser; not used by Gaussians.
     rate
-        The rule by which weights learn: `"experts"`, `"paper"` (raw inputs and a constant 1e-4, equations 2
-        to 4), or a recipe: `Experts(forget=0.999)`, `Constant`, `Decaying`, `AdaGrad`, `KunchevaPlumpton`,
+        The rule by which the weights are learned: `"experts"`, `"paper"` (raw inputs and a constant rate of 1e-4,
+        equations 2 to 4), or a recipe: `Experts(forget=0.999)`, `Constant`, `Decaying`, `AdaGrad`, `KunchevaPlumpton`,
         `MiniBatch`.
     tied
-        One weight per column, in [0, 1] (equation 1), instead of one per column and class.
+        Whether a column has one weight, in [0, 1] (equation 1), instead of one per class.
     nominal, groups, smoothing, prior, schema
         As in `NaiveBayes`.
 

@@ -27,12 +27,12 @@ class MultinomialNB(Estimator):
     alpha
         Pseudo-count per word.
     prior
-        `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
+        Class prior: `"empirical"` (N_c / N), `"laplace"`, or a mapping from every class to its probability.
     decision
-        How probabilities become a class: `Threshold(label, probability)`, `Costs(...)` or `Abstain(...)`; the most
-        probable by default.
+        How `predict` chooses a class: the most probable one (None), or by `Threshold(label, probability)`, `Costs(...)`
+        or `Abstain(...)`.
     schema
-        What is known beforehand.
+        `Declared(...)`: kinds of columns, nominal values, classes and limits that are known beforehand.
 
     Merge: exact. Memory: 8 bytes per class and word. Time: O(w) per document of w words to learn, O(w K) to
     predict.
@@ -85,10 +85,10 @@ class ComplementNB(Estimator):
     alpha
         Pseudo-count per word.
     decision
-        How probabilities become a class: `Threshold(label, probability)`, `Costs(...)` or `Abstain(...)`; the most
-        probable by default.
+        How `predict` chooses a class: the most probable one (None), or by `Threshold(label, probability)`, `Costs(...)`
+        or `Abstain(...)`.
     schema
-        What is known beforehand.
+        `Declared(...)`: kinds of columns, nominal values, classes and limits that are known beforehand.
 
     Merge: exact (the same counts as MultinomialNB). Memory: 8 bytes per class and word. Time: O(w) per document of
     w words to learn, O(w K) to predict.
@@ -131,14 +131,14 @@ class BernoulliNB(Estimator):
     Parameters
     ----------
     alpha
-        Pseudo-count for present and for absent.
+        Pseudo-count of documents with and of documents without a word.
     prior
-        `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
+        Class prior: `"empirical"` (N_c / N), `"laplace"`, or a mapping from every class to its probability.
     decision
-        How probabilities become a class: `Threshold(label, probability)`, `Costs(...)` or `Abstain(...)`; the most
-        probable by default.
+        How `predict` chooses a class: the most probable one (None), or by `Threshold(label, probability)`, `Costs(...)`
+        or `Abstain(...)`.
     schema
-        What is known beforehand.
+        `Declared(...)`: kinds of columns, nominal values, classes and limits that are known beforehand.
 
     Merge: exact. Memory: 8 bytes per class and word. Time: O(w) per document of w words to learn, O(w K) to
     predict.

@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def program() -> None:
-    """`main` as a process of its own, whose memory is left to the system: taking libraries apart would take .1 s."""
+    """Run `main` and end the process without unloading libraries, which would take .1 s."""
     status: int | None = None
 
     def leave() -> None:
@@ -48,5 +48,5 @@ def program() -> None:
 
 
 def _stop(number: int, frame: object) -> None:
-    """SIGTERM ends a command as Ctrl-C does: what was begun is cleared away, and the exit code says so."""
+    """Handle SIGTERM like Ctrl-C: temporary files are removed, and the exit code is that of an interrupt."""
     raise KeyboardInterrupt

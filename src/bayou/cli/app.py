@@ -1,4 +1,4 @@
-"""The commands, put together; a command line that names one imports no other."""
+"""The command line of all commands; a call that names one command imports no other."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ EPILOG = (
 )
 
 SUMMARIES = {
-    "demo": "What bayou is for, on a made-up stream that drifts.",
-    "evaluate": "Test-then-train on a stream: models side by side.",
-    "compare": "Cross-validate models, with significance.",
+    "demo": "Show what bayou does, on a synthetic stream that drifts.",
+    "evaluate": "Compare models on a stream, by test-then-train.",
+    "compare": "Cross-validate models, with tests of significance.",
     "learn": "Learn a model from a stream and save it.",
-    "resume": "Go on with a learn or evaluate that was stopped.",
-    "predict": "Score new rows with a saved model.",
-    "serve": "Predict, learn, explain and watch over HTTP.",
-    "explain": "Why a model says what it says about one row.",
-    "inspect": "What a model file holds.",
-    "report": "A page with pictures of what a model has learned.",
+    "resume": "Continue a learn or evaluate that was stopped.",
+    "predict": "Predict new rows with a saved model.",
+    "serve": "Serve models over HTTP: predict, learn, explain, watch.",
+    "explain": "Explain the prediction for one row.",
+    "inspect": "Show what a model file holds.",
+    "report": "Write an HTML report of what a model has learned.",
     "export": "Write a model as SQL, C, JavaScript, ONNX or JSON.",
-    "merge": "Add up models that learned different rows.",
-    "unlearn": "Take rows out of a model again.",
-    "models": "Every classifier with its options.",
+    "merge": "Merge models that learned different rows.",
+    "unlearn": "Remove rows from a model, as if never learned.",
+    "models": "List the classifiers and their options.",
     "generate": "Write a synthetic stream.",
-    "warm": "Compile everything now, once.",
-    "doctor": "What this installation has, and what it lacks.",
+    "warm": "Compile all kernels now, once.",
+    "doctor": "Show what this installation has, and what it lacks.",
 }
 _HOMES = {"warm": "models"}  # modules that are not called like their command
 
 
 def functions(names: Iterable[str] = SUMMARIES) -> list[Callable[..., None]]:
-    """The functions behind commands."""
+    """The functions that implement the commands."""
     return [getattr(import_module(f"bayou.cli.{_HOMES.get(name, name)}"), name) for name in names]
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         from bayou.cli.doctor import version_text
 
         typer.echo(version_text())
@@ -61,8 +61,8 @@ def _main(
 
 
 @cache
-def command_line(asked: str | None = None) -> typer.Typer:
-    """All commands, or only the one that is asked for, if it is one."""
+def command_line(command: str | None = None) -> typer.Typer:
+    """The command line with all commands, or with `command` alone, if there is such a command."""
     line = typer.Typer(
         name="bayou",
         cls=PlainGroup,
@@ -75,7 +75,7 @@ def command_line(asked: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     line.callback()(_main)
-    names = (asked,) if asked in SUMMARIES else tuple(SUMMARIES)
+    names = (command,) if command in SUMMARIES else tuple(SUMMARIES)
     for name, function in zip(names, functions(names), strict=True):
         line.command(cls=PlainCommand, epilog=EPILOG, short_help=SUMMARIES[name])(function)
     return line

@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bayou.inspection.model_contents import ModelContents
 
-MOST = 20  # columns and parts shown unless all are asked for
+MOST_SHOWN = 20  # columns and parts, unless --all is given
 
 
 def columns_of(inside: ModelContents) -> list[dict[str, Any]]:
-    """Every column the model tells about, the most informative first.
+    """The columns of a model with what it has learned of them, the most informative first.
 
     A column has its name, kind, shape ("intervals", "groups", "values", "kernel", "sketch" or "gaussian"), and
-    `information`, the share of the class entropy that it tells by itself; `information_from` says whether by counts or,
-    for want of them, by the means of the classes, which tell that much at the least. It has a `level`, the relevance
-    MODL gives, where it was searched, and its parts with class weights, or mean and deviation per class.
+    `information`, its mutual information with the class over the class entropy; `information_from` says whether it is
+    computed from counts or, where there are none, from the means of the classes, which give a lower bound. It has a
+    `level`, the relevance MODL gives, where it was searched, and its parts with class weights, or mean and deviation
+    per class.
     """
     from bayou.inspection.attributes import attributes_of, class_labels
 
     labels = [str(label) for label in class_labels(inside)]
     named = _groups(inside)
-    found = []
+    columns = []
     for each in attributes_of(inside):
         facts: dict[str, Any] = {
             "name": each.name,
@@ -40,27 +41,27 @@ def columns_of(inside: ModelContents) -> list[dict[str, Any]]:
         if each.centre is not None and each.spread is not None:
             pairs = zip(labels, each.centre.tolist(), each.spread.tolist(), each.weight.tolist(), strict=True)
             facts["classes"] = {c: {"mean": m, "deviation": s, "weight": w} for c, m, s, w in pairs if w > 0}
-        found.append(facts)
-    return found
+        columns.append(facts)
+    return columns
 
 
 def _groups(inside: ModelContents) -> dict[str, list[str]]:
-    """The groups of values of every column that has them, in words."""
+    """The groups of values of every column that has groups, as text."""
     from bayou.readings.groups import GroupReading, named_groups
     from bayou.views.view import Searched
 
-    found: dict[str, list[str]] = {}
+    groups_of: dict[str, list[str]] = {}
     for view in inside.views.values():
         if isinstance(view, Searched) and isinstance(view.reading, GroupReading):
             reading = view.reader.read(view.summary)
             assert isinstance(reading, GroupReading)
             for name, (_, groups) in named_groups(reading, view.summary, inside.schema).items():
-                found[name] = [", ".join(group) for group in groups]
-    return found
+                groups_of[name] = [", ".join(group) for group in groups]
+    return groups_of
 
 
 def words_of(inside: ModelContents, most: int = 10) -> dict[str, dict[str, list[str]]]:
-    """By text column and class, the words that speak for the class most surely."""
+    """By text column and class, the words with the strongest evidence for the class."""
     from bayou.inspection.attributes import class_labels
     from bayou.inspection.words import word_tables
 
@@ -74,23 +75,23 @@ def words_of(inside: ModelContents, most: int = 10) -> dict[str, dict[str, list[
 
 
 def tree_of(inside: ModelContents, depth: int | None = 4) -> list[str]:
-    """The tree of a model that has one, in words, down to a depth."""
+    """The tree of a model as lines of text, down to a depth; none if the model has no tree."""
     from bayou.report import trees
 
-    found = trees.tree_of(inside)
-    return [] if found is None else list(found.lines(depth))
+    tree = trees.tree_of(inside)
+    return [] if tree is None else list(tree.lines(depth))
 
 
 def forest_of(inside: ModelContents) -> dict[str, dict[str, float]]:
-    """By column of a forest of counts, what its splits take away and how often a row meets one; else nothing."""
+    """By column of a forest of counts, the gain of its splits and how often a row passes one; else empty."""
     from bayou.inspection.forests import forest_uses
     from bayou.inspection.importance import forest_gains
     from bayou.report import forests
 
-    found = forests.forest_of(inside)
-    if found is None:
+    forest = forests.forest_of(inside)
+    if forest is None:
         return {}
-    gains, uses = forest_gains(found, inside.schema), forest_uses(found, inside.schema)
+    gains, uses = forest_gains(forest, inside.schema), forest_uses(forest, inside.schema)
     return {
         name: {"gain": gains[name], "uses": uses[name]}
         for name in sorted(gains, key=lambda n: (-gains[n], n))
@@ -98,7 +99,7 @@ def forest_of(inside: ModelContents) -> dict[str, dict[str, float]]:
 
 
 def lines(columns: list[dict[str, Any]], all: bool) -> list[list[str]]:
-    """The columns as lines of a table: name, information in percent, level, and what is known."""
+    """The columns as lines of a table: name, information in percent, level, and a description."""
     from bayou.plain_text import percent, shortened
 
     return [
@@ -108,7 +109,7 @@ def lines(columns: list[dict[str, Any]], all: bool) -> list[list[str]]:
             f"{facts['level']:.4f}" if "level" in facts else "-",
             _facts_in_words(facts, all),
         ]
-        for facts in (columns if all else columns[:MOST])
+        for facts in (columns if all else columns[:MOST_SHOWN])
     ]
 
 
@@ -116,25 +117,25 @@ def _facts_in_words(facts: dict[str, Any], all: bool) -> str:
     from bayou.plain_text import number, shortened
 
     if "classes" in facts:
-        said = [
+        texts = [
             f"{shortened(c, 20)} {number(f['mean'])} ± {number(f['deviation'])}"
             for c, f in facts["classes"].items()
         ]
-        return _some("normal:", said, ", ", all)
+        return _first_few("normal:", texts, ", ", all)
     parts = facts["parts"]
     if facts["shape"] in ("kernel", "sketch"):
         return "kernel densities" if facts["shape"] == "kernel" else "hashed counts without names"
     if len(parts) == 1 and facts["shape"] in ("intervals", "groups"):
         return f"nothing: one {facts['shape'][:-1]}"
-    said = [shortened(p["part"], 1_000_000 if all else 60) for p in parts]
+    texts = [shortened(p["part"], 1_000_000 if all else 60) for p in parts]
     if facts["shape"] == "groups":
-        said = [f"{{{part}}}" for part in said]
+        texts = [f"{{{part}}}" for part in texts]
     if facts["shape"] == "values":
-        said = [f"{s} ({number(sum(p['weights'].values()))})" for s, p in zip(said, parts, strict=True)]
+        texts = [f"{s} ({number(sum(p['weights'].values()))})" for s, p in zip(texts, parts, strict=True)]
     head = f"{len(parts):,} {facts['shape'] if len(parts) != 1 else 'value'}:"
-    return _some(head, said, " " if facts["shape"] == "groups" else ", ", all)
+    return _first_few(head, texts, " " if facts["shape"] == "groups" else ", ", all)
 
 
-def _some(head: str, said: list[str], between: str, all: bool, most: int = 6) -> str:
-    more = f"{between}and {len(said) - most} more" if len(said) > most and not all else ""
-    return f"{head} {between.join(said if all else said[:most])}{more}"
+def _first_few(head: str, texts: list[str], between: str, all: bool, most: int = 6) -> str:
+    more = f"{between}and {len(texts) - most} more" if len(texts) > most and not all else ""
+    return f"{head} {between.join(texts if all else texts[:most])}{more}"

@@ -18,9 +18,11 @@ def compare(
     file: options.File,
     model: options.ModelList = [],
     target: options.Target = None,
-    folds: Annotated[int, typer.Option(min=2, metavar="N", help="Parts; each is tested once.")] = 10,
-    repeats: Annotated[int, typer.Option(min=1, metavar="N", help="How often to deal the rows anew.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="How the rows are dealt.")] = 0,
+    folds: Annotated[int, typer.Option(min=2, metavar="N", help="Number of folds.")] = 10,
+    repeats: Annotated[
+        int, typer.Option(min=1, metavar="N", help="How often to repeat, with new folds.")
+    ] = 1,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the folds.")] = 0,
     nominal: options.Nominal = [],
     numeric: options.Numeric = [],
     text: options.Text = [],
@@ -31,7 +33,7 @@ def compare(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Cross-validate models on the same stratified folds; the others are tested against the first."""
+    """Cross-validate models on the same stratified folds, and test the others for differences from the first."""
     from bayou.cli import specs
 
     chosen = specs.models(model or [specs.UNNAMED])
@@ -40,9 +42,9 @@ def compare(
     from bayou.evaluate.crossval import compare as compare_models
     from bayou.streams import open_stream
 
-    wanted = options.stream(file, target, nominal, numeric, text, date, ignore, policy, None, format)
-    with open_stream(**wanted) as stream:
-        found = compare_models(
+    stream_options = options.stream(file, target, nominal, numeric, text, date, ignore, policy, None, format)
+    with open_stream(**stream_options) as stream:
+        comparison = compare_models(
             chosen,
             stream,
             folds=folds,
@@ -50,15 +52,15 @@ def compare(
             seed=seed,
             progress=lambda done, parts: meter.update(done, done / parts, of=f"of {parts} parts"),
         )
-        about = options.described(options.title(file), stream, found.rows)
+        about = options.described(options.title(file), stream, comparison.rows)
     meter.clear()
     if json:
-        out_json({"file": file, **found.to_dict()})
+        out_json({"file": file, **comparison.to_dict()})
         return
     kind = f"{repeats} x {folds}-fold" if repeats > 1 else f"{folds}-fold"
     prose(f"{about}, {kind} stratified cross-validation, {time_text(meter.seconds)}")
     out()
-    out_table(found.table())
+    out_table(comparison.table())
     if not quiet:
         out()
         prose("In percent, but for the log-loss; ± is the deviation over folds.")

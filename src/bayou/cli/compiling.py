@@ -1,4 +1,4 @@
-"""Say it when kernels compile for the first time: a silent first row looks like a hang."""
+"""A note when kernels compile for the first time: without it, the first row looks like a hang."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bayou.cli.console import note
 
 
 def announce_compiling(quiet: bool, seconds: int = 10) -> None:
-    """From now on, tell the person when something has to be compiled rather than loaded."""
+    """From now on, print a note when a kernel has to be compiled rather than loaded."""
     if quiet:
         return
     from bayou.kernels.compiling import watch

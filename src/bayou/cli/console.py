@@ -1,4 +1,4 @@
-"""What is printed, and where: results on standard output, everything else on standard error."""
+"""Printing: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ DATA_ERROR, USAGE_ERROR, INTERRUPTED = 1, 2, 130
 
 
 class UsageError(OptionError):
-    """Something in the command itself that cannot be meant so."""
+    """An error in the command itself, such as an option that contradicts another."""
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether somebody sits in front of it; a dumb terminal does not count."""
+    """Whether a stream is an interactive terminal; a dumb one does not count."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -35,17 +35,17 @@ def coloured(stream: TextIO) -> bool:
 
 
 def out(text: str = "") -> None:
-    """A line of the result."""
+    """Print a line of the result."""
     sys.stdout.write(text + "\n")
 
 
 def heading(text: str) -> str:
-    """Bold on a terminal with colours."""
+    """The text, in bold on a terminal with colours."""
     return f"\x1b[1m{text}\x1b[0m" if coloured(sys.stdout) else text
 
 
 def prose(text: str, indent: str = "") -> None:
-    """A sentence of the result, safe to print, wrapped where there is a terminal to wrap it for."""
+    """Print a sentence of the result without control characters, wrapped to the width of a terminal."""
     text = clean(text)
     if is_terminal(sys.stdout):
         width = max(20, shutil.get_terminal_size().columns - 1)
@@ -58,7 +58,7 @@ def prose(text: str, indent: str = "") -> None:
 
 
 def out_table(text: str) -> None:
-    """A table, its first line a heading; lines that would not fit a terminal are cut."""
+    """Print a table whose first line is a heading; lines wider than the terminal are cut."""
     if is_terminal(sys.stdout):
         width = max(20, shutil.get_terminal_size().columns - 1)
         text = "\n".join(
@@ -71,7 +71,7 @@ def out_table(text: str) -> None:
 
 
 def out_json(data: Any) -> None:
-    """One JSON document, with nothing that is not JSON in it."""
+    """Print one JSON document; infinities and NaN become null."""
     import json
 
     text = json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False, default=str)
@@ -89,18 +89,18 @@ def finite(data: Any) -> Any:
 
 
 def note(text: str) -> None:
-    """A line for the person, not for the pipe; names in it come from data, and are made safe to print."""
+    """Print a line to standard error, without control characters, which names from data may have."""
     sys.stderr.write(clean(text) + "\n")
     sys.stderr.flush()
 
 
 def warn(text: str) -> None:
-    """A line for the person, however quiet: without it, an answer would be wrong in silence."""
+    """Print a warning to standard error, also with --quiet: without it, a result would be misleading."""
     note(f"warning: {text}")
 
 
 def guarded(command: Callable[P, R]) -> Callable[P, R]:
-    """Turn errors into one sentence and an exit code: 1 files, 2 options, 130 interrupted; a closed pipe is none."""
+    """Turn errors into one sentence and an exit code: 1 files, 2 options, 130 interrupted, 0 for a closed pipe."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -116,7 +116,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             sys.stdout.flush()
             return result
         except BrokenPipeError:
-            _let_go_of_stdout()
+            _discard_stdout()
             raise typer.Exit(0) from None
         except KeyboardInterrupt:
             note("interrupted")
@@ -152,7 +152,7 @@ def _explain(error: Exception) -> None:
 
 
 def as_options(message: str) -> str:
-    """Advice written for Python, in the words of the command line.
+    """A message that names Python parameters, with the options of the command line in their place.
 
     >>> as_options("perhaps target='class'; or policy='skip'; nominal=['day']")
     'perhaps --target class; or --policy skip; --nominal day'
@@ -178,9 +178,9 @@ def as_options(message: str) -> str:
     return re.sub(r"\b(target|format)=(?=[;,.) ]|$)", r"--\1", message)
 
 
-def _names_option(found: re.Match[str]) -> str:
-    names = re.split(r"""(?<=['"]), (?=['"])""", found[2])
-    return f"--{found[1]} {_quoted(','.join(name[1:-1] for name in names))}"
+def _names_option(match: re.Match[str]) -> str:
+    names = re.split(r"""(?<=['"]), (?=['"])""", match[2])
+    return f"--{match[1]} {_quoted(','.join(name[1:-1] for name in names))}"
 
 
 def _quoted(word: str) -> str:
@@ -189,8 +189,8 @@ def _quoted(word: str) -> str:
     return shlex.quote(word)
 
 
-def _let_go_of_stdout() -> None:
-    """The reader is gone: what is still buffered must not be written at exit."""
+def _discard_stdout() -> None:
+    """Discard what is still buffered for standard output, whose reader is gone."""
     try:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())

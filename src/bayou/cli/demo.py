@@ -1,4 +1,4 @@
-"""`bayou demo`: what one would choose bayou for, on a stream made up on the spot."""
+"""`bayou demo`: what bayou does, shown on a synthetic stream."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ REHEARSED = 2_000  # rows
 @guarded
 def demo(
     rows: options.RowCount = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Another stream.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the stream.")] = 0,
     quiet: options.Quiet = False,
 ) -> None:
-    """Models beside baselines on a stream that drifts, then: explain, merge, unlearn, kill and resume, report."""
+    """Compare models with baselines on a stream that drifts; then explain, merge, unlearn, kill and resume, report."""
     import time
 
     began = time.perf_counter()
@@ -62,8 +62,8 @@ def demo(
     for helper in helpers:
         if helper.stdout is not None:
             helper.stdout.readline()
-    found, models = _evaluated(_stream(count, seed), FIRST, quiet)
-    _show_parts(found)
+    evaluation, models = _evaluated(_stream(count, seed), FIRST, quiet)
+    _show_parts(evaluation)
     out(
         "At the bar what was learned becomes wrong. A model that notices starts afresh, and soon knows better."
     )
@@ -78,11 +78,11 @@ def demo(
     _rehearse([spec for spec in MODELS.values() if "tree" not in spec], seed)
     for helper in helpers:
         helper.communicate()
-    found, models = _evaluated(_stream(count, seed), MODELS, quiet)
-    _show_parts(found)
-    best = max(found.results.values(), key=lambda result: result.accuracy)
+    evaluation, models = _evaluated(_stream(count, seed), MODELS, quiet)
+    _show_parts(evaluation)
+    best = max(evaluation.results.values(), key=lambda result: result.accuracy)
     out(f"The best over all rows is {best.name}.")
-    _reported(folder, found, models)
+    _reported(folder, evaluation, models)
     out()
     out("Next: bayou evaluate YOUR.csv --target COLUMN   or   bayou models")
     if not quiet:
@@ -90,7 +90,7 @@ def demo(
 
 
 def _begin(number: int, title: str, *lines: str) -> None:
-    """Say what comes next, and show all that was said, also where it goes through a pipe: this may take a while."""
+    """Print the title of the next step, and flush: the step may take a while, also behind a pipe."""
     if number > 1:
         out()
     out(heading(f"{number}. {title}"))
@@ -106,7 +106,7 @@ def _stream(rows: int, seed: int) -> MixedGaussian:
 
 
 def _compiling_beside(seed: int) -> list[subprocess.Popen[bytes]]:
-    """Where a kernel has to be compiled, a process of its own compiles those of evaluation and of trees.
+    """If a kernel has to be compiled, start a process that compiles those of evaluation and of trees.
 
     The list has that process from then on. It writes a line when an evaluation no longer has to wait for it.
     """
@@ -124,14 +124,14 @@ def _compiling_beside(seed: int) -> list[subprocess.Popen[bytes]]:
 
 
 def compile_beside(seed: int) -> None:
-    """Evaluate on few rows, so that kernels are compiled and kept: a process of its own runs this."""
+    """Evaluate on few rows, so that kernels are compiled and cached; runs in a separate process."""
     _evaluated(_stream(REHEARSED, seed), {"majority": "majority"}, quiet=True)
     print("evaluation", flush=True)
     _rehearse(["tree"], seed)
 
 
 def _rehearse(specified: Iterable[str], seed: int) -> None:
-    """Learn few rows, so that what compiles here does so while the other process compiles the rest."""
+    """Learn few rows, so that their kernels are compiled while the other process compiles the rest."""
     from bayou.cli import specs
 
     rows, labels = _table(REHEARSED, seed)
@@ -142,7 +142,7 @@ def _rehearse(specified: Iterable[str], seed: int) -> None:
 def _evaluated(
     stream: MixedGaussian, specified: Mapping[str, str], quiet: bool
 ) -> tuple[Evaluation, Mapping[str, Any]]:
-    """Each model predicts a row before it learns it; on a terminal the table grows as the stream goes on."""
+    """Evaluate the models by test-then-train; on a terminal the table grows as the stream goes on."""
     from bayou.cli import specs
     from bayou.evaluate.prequential import Prequential
     from bayou.training import Run
@@ -167,16 +167,16 @@ def _evaluated(
     return work.evaluation(), work.models
 
 
-def _show_parts(found: Evaluation) -> None:
-    """Accuracy in each tenth of the stream, side by side, with a bar where the classes change places."""
-    width = max(map(len, found.results))
+def _show_parts(evaluation: Evaluation) -> None:
+    """Print the accuracy in each tenth of the stream, model by model, with a bar where the stream drifts."""
+    width = max(map(len, evaluation.results))
 
     def line(name: str, cells: Sequence[str], last: str) -> str:
         half = PARTS // 2
         return f"{name:<{width}}  {' '.join(cells[:half])}  | {' '.join(cells[half:])}   {last}"
 
     out(line("% right in each tenth", [f"{i + 1:>3}" for i in range(PARTS)], " all"))
-    for name, result in found.results.items():
+    for name, result in evaluation.results.items():
         parts = result.curve.windowed["accuracy"][:PARTS]
         out(line(name, [f"{100 * part:3.0f}" for part in parts], f"{100 * result.accuracy:4.1f}"))
 
@@ -243,7 +243,7 @@ def _resumed(folder: Path, rows: int, seed: int) -> None:
 
 
 def learn_and_die(folder: str, rows: int, seed: int) -> None:
-    """Learn with checkpoints, and end by kill -9 in the middle: a process of its own runs this."""
+    """Learn with checkpoints, and end by kill -9 in the middle; runs in a separate process."""
     from bayou import NaiveBayes
     from bayou.training import Every, train
 
@@ -260,12 +260,12 @@ def learn_and_die(folder: str, rows: int, seed: int) -> None:
     )
 
 
-def _reported(folder: Path, found: Evaluation, models: Mapping[str, Any]) -> None:
+def _reported(folder: Path, evaluation: Evaluation, models: Mapping[str, Any]) -> None:
     from bayou.cli.report import write_page
 
     _begin(7, "A page with pictures")
     path = folder / "report.html"
-    write_page(str(path), found, models, f"a made-up stream: {found.rows:,} rows", "class", {})
+    write_page(str(path), evaluation, models, f"a made-up stream: {evaluation.rows:,} rows", "class", {})
     out(f"{path}")
     out("Curves, confusion, calibration, and every model taken apart: one file, open it in a browser.")
 

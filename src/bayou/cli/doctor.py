@@ -20,7 +20,7 @@ OPTIONAL = {
 
 
 def version_text() -> str:
-    """The version with those of what decides about bits and speed."""
+    """The version, and the versions of what results and speed depend on."""
     from bayou import __version__
 
     parts = ", ".join(f"{name} {metadata.version(name)}" for name in ("numba", "numpy", "pyarrow"))
@@ -29,7 +29,7 @@ def version_text() -> str:
 
 @guarded
 def doctor() -> None:
-    """Versions, processor, compiled kernels, threads and optional parts, with advice where something is amiss."""
+    """Show versions, processor, compiled kernels, threads and optional parts, with advice where something is amiss."""
     from bayou import __version__
     from bayou.threads import ranges
 
@@ -47,7 +47,7 @@ def doctor() -> None:
 
 
 def _is_installed(name: str) -> bool:
-    """Whether a distribution is there, by its metadata: the command line's own process does without some modules."""
+    """Whether a distribution is installed, by its metadata: the command line blocks imports of some modules."""
     try:
         metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -62,7 +62,7 @@ def _home() -> str:
 
 
 def _kernels() -> None:
-    """Which compiled kernels are used: shipped, kept on disk, or none yet."""
+    """Print which compiled kernels are used: shipped ones, those cached on disk, or none yet."""
     from bayou.kernels.kernel_cache import FOLDER, KernelCache, cpu_levels, shipped_kernels
     from bayou.kernels.sums import row_sum
 

@@ -25,7 +25,7 @@ EngineName = Literal["local", "spark"]
 Jobs = Annotated[
     int, typer.Option("--jobs", "-j", min=0, metavar="N", help="Processes to learn with; 0: one per core.")
 ]
-Engine = Annotated[EngineName, typer.Option(help="Where to learn; spark also reads tables by their name.")]
+Engine = Annotated[EngineName, typer.Option(help="Where to learn; spark also reads tables by name.")]
 Master = Annotated[
     str | None, typer.Option(metavar="URL", help="Spark's master, such as local[2] or spark://host:7077.")
 ]
@@ -54,7 +54,7 @@ def learned_apart(
     folder: str | None,
     quiet: bool,
 ) -> Done:
-    """Learn the files in shards."""
+    """Learn the files in shards, one model each, and merge the models."""
     from bayou.cli.jobs import Done
     from bayou.streams.brokers.address import is_address
     from bayou.training import Learning
@@ -75,20 +75,27 @@ def learned_apart(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if engine == "spark":
-            found = _on_spark(paths, learner, stream, master, meter)
+            trained = _on_spark(paths, learner, stream, master, meter)
         else:
             from bayou.backends.pool import learn_files
 
-            found = learn_files(files, learner, stream, jobs or None, None, meter.update)
+            trained = learn_files(files, learner, stream, jobs or None, None, meter.update)
     meter.clear()
     for message in dict.fromkeys(str(warning.message) for warning in caught):  # every shard says it
         warn(as_options(message))
-    shards = f" in {found.shards:,} shard{'s' * (found.shards > 1)}" if found.shards else ""
-    lost = f", {found.deaths} worker processes died on the way" if found.deaths else ""
+    shards = f" in {trained.shards:,} shard{'s' * (trained.shards > 1)}" if trained.shards else ""
+    lost = f", {trained.deaths} worker processes died on the way" if trained.deaths else ""
     title = job.title if len(paths) == 1 else f"{job.title} and {len(paths) - 1} more"
-    about = f"{title}: {found.rows:,} rows{shards}{lost}"
+    about = f"{title}: {trained.rows:,} rows{shards}{lost}"
     return Done(
-        Learning(found.model), found.rows, 0, meter.seconds, False, about, stream["target"], found.rejects
+        Learning(trained.model),
+        trained.rows,
+        0,
+        meter.seconds,
+        False,
+        about,
+        stream["target"],
+        trained.rejects,
     )
 
 
@@ -105,14 +112,16 @@ def learned_in_group(job: Job, learner: Any, folder: str | None, when: Every, qu
     if job.limit is not None:
         raise UsageError("--rows does not go with balance=yes; a group ends with until=end")
     meter = Meter("learn", quiet)
-    found = learn_group(
+    trained = learn_group(
         learner, job.stream, folder, notes=job.notes(), every=when, on_progress=meter.update,
         check=lambda start: job.check_same(Job.of(start), folder),
     )  # fmt: skip
     meter.clear()
-    about = f"{job.title}: {found.rows:,} rows of all partitions"
-    stopped, target = not found.finished, job.stream["target"]
-    return Done(Learning(found.model), found.rows, 0, meter.seconds, stopped, about, target, found.rejects)
+    about = f"{job.title}: {trained.rows:,} rows of all partitions"
+    stopped, target = not trained.finished, job.stream["target"]
+    return Done(
+        Learning(trained.model), trained.rows, 0, meter.seconds, stopped, about, target, trained.rejects
+    )
 
 
 def _on_spark(
@@ -152,7 +161,7 @@ def _session(builder: Any, master: str | None) -> Any:
 
 @contextmanager
 def _in_one_sentence() -> Iterator[None]:
-    """Errors of Spark, which fill a screen, as one sentence; BAYOU_DEBUG=1 shows them whole."""
+    """Reduce errors of Spark, which fill a screen, to one sentence; BAYOU_DEBUG=1 shows them whole."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 

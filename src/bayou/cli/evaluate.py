@@ -46,7 +46,9 @@ def evaluate(
     model: options.ModelList = [],
     target: options.Target = None,
     rows: options.RowCount = None,
-    window: Annotated[int, typer.Option(min=1, metavar="N", help="Rows of the windowed metrics.")] = 1000,
+    window: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Rows in the window of windowed metrics.")
+    ] = 1000,
     nominal: options.Nominal = [],
     numeric: options.Numeric = [],
     text: options.Text = [],
@@ -62,16 +64,15 @@ def evaluate(
     ] = None,
     report: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="Write a page with pictures (HTML): scores, curves, what models learned."
-        ),
+        typer.Option(metavar="FILE", help="Write an HTML report: scores, curves, what the models learned."),
     ] = None,
     out: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Send every prediction, made before its row was learned, to kafka:// nats:// redis:// or a .jsonl "
-            "file, with the place of the row: at least once; after a crash some come again, with the same place.",
+            help="Send every prediction (made before its row is learned) to kafka:// nats:// redis:// or a .jsonl "
+            "file, with the place of its row. Delivery is at least once: after a crash some are sent again, with the "
+            "same place.",
         ),
     ] = None,
     checkpoint: options.Checkpoint = None,
@@ -85,10 +86,10 @@ def evaluate(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Test-then-train: predict every row, then learn it. No-change and majority class always run along.
+    """Test-then-train: predict every row, then learn it; with no-change and majority class as baselines.
 
-    Of a broker or a file that grows, labels may come later, in a log of their own (--labels, --join, --within): a
-    record is predicted when it arrives, and scored and learned when its label does.
+    From a broker or a growing file, labels may arrive later than their records, in a separate log (--labels, --join,
+    --within): a record is predicted when it arrives, and scored and learned when its label does.
     """
     from bayou.cli import specs
 
@@ -108,29 +109,29 @@ def evaluate(
         "named": bool(model),
         "out": out if out is None or "://" in out else os.path.abspath(out),
     }
-    job = Job.asked("evaluate", stream, rows, {"model": list(chosen), "window": window}, results)
-    with checkpoints(checkpoint) as (place, found):
-        if found is not None and checkpoint is not None:
-            job.check_same(Job.of(found), checkpoint)
-            work = again(found, job)
+    job = Job.of_command("evaluate", stream, rows, {"model": list(chosen), "window": window}, results)
+    with checkpoints(checkpoint) as (place, snapshot):
+        if snapshot is not None and checkpoint is not None:
+            job.check_same(Job.of(snapshot), checkpoint)
+            work = restored_evaluation(snapshot, job)
         else:
             work = _protocol(job)(chosen, window=window)
-        done = carry_out(job, work, place, found, when, quiet, work.accuracy, sender(job, work))
+        done = carry_out(job, work, place, snapshot, when, quiet, work.accuracy, sender(job, work))
         finish(done, job, checkpoint, json, quiet)
 
 
-def again(found: Snapshot, job: Job) -> Prequential:
+def restored_evaluation(snapshot: Snapshot, job: Job) -> Prequential:
     """The evaluation as it was when a checkpoint was written."""
     from bayou.training import restored
 
     window = job.settings.get("window")
     if type(window) is not int or window < 1:
         raise DataError("the checkpoint does not tell its window", remedy="start again in an empty folder")
-    return cast("Prequential", restored(_protocol(job)(found.models, window=window), found))
+    return cast("Prequential", restored(_protocol(job)(snapshot.models, window=window), snapshot))
 
 
 def _protocol(job: Job) -> type[Prequential]:
-    """Test-then-train, with labels at once or later."""
+    """The class that evaluates the job: labels come with their rows, or later."""
     if job.stream.get("at_arrival"):
         from bayou.evaluate.delayed import Delayed
 
@@ -141,45 +142,45 @@ def _protocol(job: Job) -> type[Prequential]:
 
 
 def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) -> None:
-    """Show the table, or write what else was asked for; a run that was stopped shows what it found so far."""
+    """Print the table and write the files that the options name; a run that was stopped gives its results so far."""
     from bayou.streams.brokers.address import is_endless
 
     work = cast("Prequential", done.work)
-    found = work.evaluation(sum(done.rejects.values()))
-    labels = next(iter(found.results.values())).labels
+    evaluation = work.evaluation(sum(done.rejects.values()))
+    labels = next(iter(evaluation.results.values())).labels
     check_some_rows(done, job, labels)
     if json:
         summary = {"file": job.title, "target": done.target, "rejects": dict(done.rejects)}
         summary |= join_summary(done.join)
-        out_json({**summary, **_without_curves(found.to_dict())})
+        out_json({**summary, **_without_curves(evaluation.to_dict())})
     else:
-        show(found, done.about, bool(job.results.get("confusion")), quiet)
-        if not quiet and found.rows:
+        show(evaluation, done.about, bool(job.results.get("confusion")), quiet)
+        if not quiet and evaluation.rows:
             tell_choice(work.models, bool(job.results.get("named", True)), prose)
     tell_rejects(done.rejects)
     tell_join(done.join)
     warn_of_numbers(labels, done.target)
     curve, page = job.results.get("curve"), job.results.get("report")
     if curve is not None:
-        _write_curves(found, curve)
+        _write_curves(evaluation, curve)
     if page is not None:
-        write_page(page, found, work.models, done.about, done.target, done.rejects)
+        write_page(page, evaluation, work.models, done.about, done.target, done.rejects)
         if not quiet:
             note(f"report written to {shown_path(page)}")
     if done.stopped:
         if is_endless(str(job.stream["path"])):  # being stopped is how it ends
             note(
-                f"stopped after {found.rows:,} rows"
+                f"stopped after {evaluation.rows:,} rows"
                 + (f"; `bayou resume {folder}` goes on" if folder else "")
             )
             return
         rest = f"; `bayou resume {folder}` goes on" if folder else ""
-        note(f"interrupted after {found.rows:,} rows; the numbers are those so far{rest}")
+        note(f"interrupted after {evaluation.rows:,} rows; the numbers are those so far{rest}")
         raise typer.Exit(INTERRUPTED)
 
 
 def sender(job: Job, work: Prequential) -> Callable[[Source], Sending] | None:
-    """What sends the predictions of an evaluation, if it was asked for."""
+    """A function that makes the sender of predictions from the stream; None without --out."""
     where = job.results.get("out")
     if where is None:
         return None
@@ -192,26 +193,26 @@ def _absolute(path: str | None) -> str | None:
     return path if path in (None, "-") else os.path.abspath(path)
 
 
-def show(found: Evaluation, about: str, confusion: bool = False, quiet: bool = False) -> None:
-    """The table, and what to make of it."""
-    prose(f"{about}, {found.protocol}, {time_text(found.seconds)}")
+def show(evaluation: Evaluation, about: str, confusion: bool = False, quiet: bool = False) -> None:
+    """Print the table, and remarks on it."""
+    prose(f"{about}, {evaluation.protocol}, {time_text(evaluation.seconds)}")
     out()
     width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
-    out_table(found.table(width))
+    out_table(evaluation.table(width))
     if confusion:
-        for name, result in found.results.items():
+        for name, result in evaluation.results.items():
             if not result.baseline:
                 out(f"\n{name}")
                 out(result.confusion_text())
-    if quiet or not found.rows:
+    if quiet or not evaluation.rows:
         return
     out()
     prose(
         "In percent, but for the log-loss. kappa-T: errors of no-change avoided; kappa-M: of the majority class."
     )
-    own = [result.accuracy for result in found.results.values() if not result.baseline]
-    for name, result in found.results.items():
-        if result.baseline and own and result.accuracy >= max(own):
+    accuracies = [result.accuracy for result in evaluation.results.values() if not result.baseline]
+    for name, result in evaluation.results.items():
+        if result.baseline and accuracies and result.accuracy >= max(accuracies):
             prose(f"No model beats {name} here{': labels come in runs' if name == 'no-change' else ''}.")
 
 
@@ -221,10 +222,12 @@ def _without_curves(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def _write_curves(found: Evaluation, path: str) -> None:
+def _write_curves(evaluation: Evaluation, path: str) -> None:
     import csv
 
-    records = [{"model": name, **r} for name, result in found.results.items() for r in result.curve.records()]
+    records = [
+        {"model": name, **r} for name, result in evaluation.results.items() for r in result.curve.records()
+    ]
     file = sys.stdout if path == "-" else open(path, "w", newline="", encoding="utf-8")
     try:
         writer = csv.DictWriter(file, list(records[0]) if records else ["model", "rows"], lineterminator="\n")

@@ -1,4 +1,4 @@
-"""`bayou explain`: why a model says what it says about one row."""
+"""`bayou explain`: the evidence behind the prediction for one row."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def explain(
         str,
         typer.Argument(metavar="ROWS", help="JSON lines or any other stream; - is JSON on standard input."),
     ],
-    row: Annotated[int, typer.Option(min=0, metavar="N", help="Which row, from 0.")] = 0,
+    row: Annotated[int, typer.Option(min=0, metavar="N", help="Number of the row to explain, from 0.")] = 0,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Why the model says what it says about one row, attribute by attribute."""
+    """Explain the prediction for one row, attribute by attribute."""
     from dataclasses import asdict
 
     from bayou.cli.files import load_model
@@ -34,11 +34,11 @@ def explain(
     if model.started:
         compare_columns(model, record, file, quiet)
         record = {name: value for name, value in record.items() if is_known(model, name)}
-    found = model.explain(record)
+    explanation = model.explain(record)
     if json:
-        out_json(asdict(found))
+        out_json(asdict(explanation))
     else:
-        out(str(found))
+        out(str(explanation))
 
 
 def _record(file: str, row: int) -> dict[str, Any]:
@@ -54,9 +54,9 @@ def _record(file: str, row: int) -> dict[str, Any]:
             text = source.read()
         try:
             try:
-                found = decode(text)
+                content = decode(text)
             except ValueError:
-                found = [decode(line) for line in text.splitlines() if line.strip()]
+                content = [decode(line) for line in text.splitlines() if line.strip()]
         except RepeatedKeyError as problem:
             raise DataError(
                 "a key that is repeated", column=str(problem), remedy="leave one of them"
@@ -65,14 +65,14 @@ def _record(file: str, row: int) -> dict[str, Any]:
             raise DataError(
                 f"not JSON: {problem}", remedy='write a row as {"price": 0.3, "day": "mon"}'
             ) from None
-        records = found if isinstance(found, list) else [found]
+        records = content if isinstance(content, list) else [content]
         if row >= len(records) or not isinstance(records[row], dict):
             raise DataError(f"there is no row {row} in {file}", remedy=f"it has {len(records)} rows, from 0")
         return dict(records[row])
     with open_stream(file, target="") as stream:
         done = 0
-        while (got := stream.read(8192)) is not None:
-            if row < done + len(got):
-                return {name: values[row - done].as_py() for name, values in got.columns.items()}
-            done += len(got)
+        while (batch := stream.read(8192)) is not None:
+            if row < done + len(batch):
+                return {name: values[row - done].as_py() for name, values in batch.columns.items()}
+            done += len(batch)
     raise DataError(f"there is no row {row} in {file}", remedy=f"it has {done:,} rows, from 0")

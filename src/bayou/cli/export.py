@@ -25,16 +25,16 @@ def export(
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", "-o", metavar="FOLDER", help="Where the files go; beside the model unless given."
+            "--out", "-o", metavar="FOLDER", help="Folder to write to; by default that of the model."
         ),
     ] = None,
-    dialect: Annotated[DialectName, typer.Option(help="Whose SQL.")] = "duckdb",
+    dialect: Annotated[DialectName, typer.Option(help="Dialect of SQL.")] = "duckdb",
     table: Annotated[
         str, typer.Option(metavar="TABLE", help="The table whose rows the SELECT scores.")
     ] = "rows",
     keep: Annotated[
         str | None,
-        typer.Option(metavar="COLUMNS", help="Other columns of it to carry along, such as its key: a,b."),
+        typer.Option(metavar="COLUMNS", help="Other columns of the table to select, such as its key: a,b."),
     ] = None,
     single: Annotated[bool, typer.Option("--float", help="C and ONNX in single precision.")] = False,
     quiet: options.Quiet = False,

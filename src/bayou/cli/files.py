@@ -23,7 +23,7 @@ def save_model(model: Any, path: str) -> None:
 
 
 def check_writable(path: str) -> None:
-    """Find out before hours of work whether there is a place for the result."""
+    """Raise an error if the result could not be written, before hours of work."""
     place = Path(path)
     folder = place.parent
     if place.is_dir():
@@ -35,6 +35,6 @@ def check_writable(path: str) -> None:
 
 
 def shown_path(path: str) -> str:
-    """A path as short as it can be told from here."""
+    """The path relative to the current folder, if it lies inside."""
     near = os.path.relpath(path)
     return path if near.startswith("..") else near

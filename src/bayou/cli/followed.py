@@ -1,16 +1,16 @@
-"""What `auto` follows, in a sentence: told wherever it is used, also where nobody named a model."""
+"""A sentence on the candidates that `auto` uses, for every command that trains it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-LEAST = 0.05  # a share that is worth a word
-BASELINES = ("NoChange", "MajorityClass")  # they run along unasked
+LEAST = 0.05  # share of a candidate that is worth a mention
+BASELINES = ("NoChange", "MajorityClass")  # they are always evaluated
 
 
 def tell_choice(models: Mapping[str, Any], named: bool, tell: Callable[[str], None]) -> None:
-    """Say what was used in place of a model nobody named, and whom every `auto` follows."""
+    """Tell which model was used by default, and which candidates every `auto` uses."""
     from bayou.inspection.followed import candidates_of
 
     if not named:
@@ -19,14 +19,14 @@ def tell_choice(models: Mapping[str, Any], named: bool, tell: Callable[[str], No
         tell(f"No model was named, so {used} was used; {others}.")
     for name, model in models.items():
         if candidates_of(model):
-            tell(f"{name} {in_words(model)}.")
+            tell(f"{name} {candidates_text(model)}.")
 
 
-def in_words(model: Any) -> str:
-    """Whom a model that follows candidates follows at present."""
+def candidates_text(model: Any) -> str:
+    """The candidates that a model uses at present with their shares, as text."""
     from bayou.report.numbers import share
 
     shares = {name: part for name, part in model.shares_.items() if part >= LEAST}
-    dropped = [name for name, told in model.record_.items() if not told["followed"]]
+    dropped = [name for name, record in model.record_.items() if not record["followed"]]
     left = f"; dropped for its cost: {', '.join(dropped)}" if dropped else ""
     return "follows " + ", ".join(f"{name} ({share(part)})" for name, part in shares.items()) + left

@@ -1,4 +1,4 @@
-"""`bayou inspect`: what is in a model file."""
+"""`bayou inspect`: the contents of a model file."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from bayou.cli.console import guarded, out, out_json, out_table, prose
 @guarded
 def inspect(
     model_file: options.ModelFile,
-    all: Annotated[bool, typer.Option("--all", "-a", help="Every column and part, however many.")] = False,
+    all: Annotated[
+        bool, typer.Option("--all", "-a", help="Show every column and part, however many.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
-    """What a model file holds: parameters, classes, columns, and what was learned about each of them."""
+    """Show what a model file holds: parameters, classes, columns, and what was learned about each of them."""
     from bayou.cli.columns import columns_of, forest_of, tree_of, words_of
     from bayou.cli.files import load_model
     from bayou.inspection.followed import candidates_of
@@ -56,20 +58,20 @@ def inspect(
         out("\n".join(clean(line) for line in tree))
 
 
-def _show_candidates(told: dict[str, dict[str, float]]) -> None:
+def _show_candidates(candidates: dict[str, dict[str, float]]) -> None:
     from bayou.plain_text import percent, table_text
 
-    if not told:
+    if not candidates:
         return
     out("\nWhom it follows, the greatest share first:\n")
     rows = [
         [
             name,
-            percent(one["accuracy"]),
-            f"{one['log_loss']:.4f}",
-            percent(one["share"]) if one["followed"] else "dropped",
+            percent(record["accuracy"]),
+            f"{record['log_loss']:.4f}",
+            percent(record["share"]) if record["followed"] else "dropped",
         ]
-        for name, one in sorted(told.items(), key=lambda item: -item[1]["share"])
+        for name, record in sorted(candidates.items(), key=lambda item: -item[1]["share"])
     ]
     out_table(table_text(["candidate", "accuracy", "log-loss", "share"], rows))
     prose("Every row was predicted before it was learned; share: of the answer at present, in percent.")
@@ -98,12 +100,12 @@ def _show_columns(columns: list[dict[str, Any]], part: str, all: bool) -> None:
 
 
 def _show_forest(columns: dict[str, dict[str, float]], all: bool) -> None:
-    from bayou.cli.columns import MOST
+    from bayou.cli.columns import MOST_SHOWN
     from bayou.plain_text import percent, shortened, table_text
 
     if not columns:
         return
-    shown = list(columns.items())[: None if all else MOST]
+    shown = list(columns.items())[: None if all else MOST_SHOWN]
     out("\nWhat columns do in the forest:\n")
     rows = [[shortened(name, 40), percent(does["gain"]), f"{does['uses']:.3f}"] for name, does in shown]
     out_table(table_text(["column", "gain", "tests"], rows))
@@ -115,7 +117,7 @@ def _show_forest(columns: dict[str, dict[str, float]], all: bool) -> None:
 
 
 def facts_of(model: Any) -> dict[str, Any]:
-    """What a person wants to know of a model."""
+    """The main facts on a model: parameters, rows, classes, columns, vocabulary, size and digest."""
     from bayou.inspection.model_contents import contents
     from bayou.inspection.words import frequent_words, hashed_columns, words_met_often
     from bayou.schema import HashedVocabulary, Kind
@@ -135,17 +137,17 @@ def facts_of(model: Any) -> dict[str, Any]:
         if not isinstance(schema.vocabularies[name], HashedVocabulary):
             facts[f"words of {name}"] = schema.vocabularies[name].size
     inside = contents(model)
-    for found in hashed_columns(inside) if inside is not None else ():
-        facts[f"words of {found.column}"] = (
-            f"{found.used:,} of {found.buckets:,} buckets in use, by about {found.words:,.0f} different words; "
-            f"about {found.collisions:,.0f} of them share the bucket of another"
+    for words in hashed_columns(inside) if inside is not None else ():
+        facts[f"words of {words.column}"] = (
+            f"{words.used:,} of {words.buckets:,} buckets in use, by about {words.words:,.0f} different words; "
+            f"about {words.collisions:,.0f} of them share the bucket of another"
         )
-    for name, kept, room, most in frequent_words(inside) if inside is not None else ():
-        facts[f"words of {name}"] = f"{kept:,} of at most {room:,}" + (
+    for name, size, room, most in frequent_words(inside) if inside is not None else ():
+        facts[f"words of {name}"] = f"{size:,} of at most {room:,}" + (
             f", the frequent ones; any other is less than {most:.2%} of all words" if most else ""
         )
-    for name, often, times in words_met_often(inside) if inside is not None else ():
-        facts[f"words of {name} that count"] = f"{often:,}, met at least {times} times"
+    for name, frequent, times in words_met_often(inside) if inside is not None else ():
+        facts[f"words of {name} that count"] = f"{frequent:,}, met at least {times} times"
     facts |= {"bytes of state": model.memory_bytes, "digest": model.digest()}
     return facts
 
@@ -155,17 +157,17 @@ def _in_words(facts: dict[str, Any], all: bool) -> dict[str, str]:
     from bayou.plain_text import number
     from bayou.report.numbers import share
 
-    shown = {name: _some(value, all) for name, value in facts.items() if isinstance(value, list)}
+    shown = {name: _first_few(value, all) for name, value in facts.items() if isinstance(value, list)}
     weights = facts.get("class weights", [])
     if sum(weights) > 0:
         each = [
             f"{c} {number(w)} ({share(w / sum(weights))})"
             for c, w in zip(facts["classes"], weights, strict=True)
         ]
-        shown["classes"] = _some(each, all)
+        shown["classes"] = _first_few(each, all)
     return shown
 
 
-def _some(values: list[Any], all: bool, most: int = 20) -> str:
+def _first_few(values: list[Any], all: bool, most: int = 20) -> str:
     more = f" and {len(values) - most:,} more" if len(values) > most and not all else ""
     return f"{len(values):,}: {', '.join(str(v) for v in (values if all else values[:most]))}{more}"

@@ -1,4 +1,4 @@
-"""A run of `learn` or `evaluate`: what was asked for, as its checkpoints keep it, and the one loop that does it."""
+"""A run of `learn` or `evaluate`: its options, as checkpoints store them, and the loop that carries it out."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 @dataclass(frozen=True)
 class Job:
-    """What was asked for.
+    """The options of a run.
 
-    `stream` are the arguments of `open_stream`, `title` what people call it; `settings` are the options that the
+    `stream` are the arguments of `open_stream`, `title` is its name in messages; `settings` are the options that the
     result depends on, `results` those that say where it goes. All of it JSON values, and paths are absolute.
     """
 
@@ -44,26 +44,26 @@ class Job:
     results: Mapping[str, Any]
 
     @staticmethod
-    def asked(
+    def of_command(
         command: str,
         stream: Mapping[str, Any],
         rows: int | None,
         settings: Mapping[str, Any],
         results: Mapping[str, Any],
     ) -> Job:
-        """What somebody has typed."""
+        """The job of a command as it was typed."""
         from bayou.training import portable
 
         return Job(command, options.title(stream["path"]), portable(stream), rows, settings, results)
 
     def notes(self) -> dict[str, Any]:
-        """What a checkpoint keeps."""
+        """The job as JSON values, which a checkpoint stores."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @staticmethod
-    def of(found: Snapshot) -> Job:
+    def of(snapshot: Snapshot) -> Job:
         """The job of a checkpoint."""
-        notes = found.notes
+        notes = snapshot.notes
         whole = all(isinstance(notes.get(key), dict) for key in ("stream", "settings", "results"))
         if not whole or notes.get("command") not in ("learn", "evaluate"):
             raise DataError(
@@ -73,7 +73,7 @@ class Job:
         return Job(**{field.name: notes.get(field.name) for field in fields(Job)})  # type: ignore[arg-type] # notes are JSON
 
     def check_same(self, other: Job, folder: str) -> None:
-        """Refuse to go on with another job than a folder belongs to; the stream may have moved."""
+        """Refuse to continue a folder that belongs to another job; the path of the stream may differ."""
         if self.command != other.command:
             raise UsageError(
                 f"{folder} belongs to `bayou {other.command}`; give another folder, or go on with "
@@ -99,7 +99,7 @@ def _option(name: str, values: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Done:
-    """How a job ended; `about` says in one line what it worked on, `before` how many rows were done already."""
+    """How a job ended; `about` describes the stream in one line, `before` is the number of rows of earlier runs."""
 
     work: Work
     rows: int
@@ -120,9 +120,9 @@ def how_often(text: str) -> Every:
     """
     from bayou.training import Every
 
-    found = re.fullmatch(r"\s*([0-9.]+)\s*(s|min|h)\s*", text)
+    time = re.fullmatch(r"\s*([0-9.]+)\s*(s|min|h)\s*", text)
     try:
-        if found is not None and (seconds := float(found[1]) * _UNITS[found[2]]) > 0:
+        if time is not None and (seconds := float(time[1]) * _UNITS[time[2]]) > 0:
             return Every(seconds=seconds)
         if (rows := options.count(text)) > 0:
             return Every(rows=rows)
@@ -133,9 +133,9 @@ def how_often(text: str) -> Every:
 
 @contextmanager
 def checkpoints(folder: str | None, new: bool = True) -> Iterator[tuple[Checkpoint | None, Snapshot | None]]:
-    """The folder, open for writing, and the newest checkpoint in it; damage is told to the person.
+    """The folder, open for writing, and the newest checkpoint in it; a note is printed for a damaged one.
 
-    A folder that does not exist is made only if it may be `new`.
+    With `new`, a folder that does not exist is created.
     """
     if folder is None or not (new or os.path.isdir(folder)):
         yield None, None
@@ -146,40 +146,40 @@ def checkpoints(folder: str | None, new: bool = True) -> Iterator[tuple[Checkpoi
     with Checkpoint(folder, kinds()) as place:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            found = place.latest()
+            snapshot = place.latest()
         for warning in caught:
             note(str(warning.message))
-        yield place, found
+        yield place, snapshot
 
 
 def carry_out(
     job: Job,
     work: Work,
     place: Checkpoint | None,
-    found: Snapshot | None,
+    snapshot: Snapshot | None,
     when: Every,
     quiet: bool,
     accuracy: Callable[[], Mapping[str, float]] | None = None,
     send: Callable[[Source], Sending] | None = None,
 ) -> Done:
-    """Do the job, from its beginning or from a checkpoint, to its end or to a signal.
+    """Run the job from its beginning or from a checkpoint, until its end or a signal.
 
-    `send`, where predictions go elsewhere, makes what sends them from the stream.
+    `send`, if predictions are sent to a topic or file, makes their sender from the stream.
     """
     from bayou.streams import open_stream
     from bayou.streams.rejects import Rejects
     from bayou.training import Run
 
     meter = Meter(job.command, quiet)
-    before = 0 if found is None else found.rows
-    if found is not None and not quiet:
-        state = "finished" if found.finished else "going on"
-        note(f"{state} after {found.rows:,} rows, from the checkpoint in {place and place.folder}")
-    if found is not None and found.finished:
+    before = 0 if snapshot is None else snapshot.rows
+    if snapshot is not None and not quiet:
+        state = "finished" if snapshot.finished else "going on"
+        note(f"{state} after {snapshot.rows:,} rows, from the checkpoint in {place and place.folder}")
+    if snapshot is not None and snapshot.finished:
         rejects = Rejects()
-        rejects.seek(found.position)
-        join = _join_of(job, found)
-        rows = found.rows if join is None else join.joined
+        rejects.seek(snapshot.position)
+        join = _join_of(job, snapshot)
+        rows = snapshot.rows if join is None else join.joined
         about, target = f"{job.title}: {rows:,} rows", job.stream.get("target")
         return Done(work, rows, before, 0.0, False, about, target, rejects.counts, join)
     with open_stream(**job.stream) as stream, nullcontext() if send is None else send(stream) as sending:
@@ -187,18 +187,18 @@ def carry_out(
         run = Run(
             work, stream, place, notes=job.notes(), limit=job.limit, every=when, before_checkpoint=flush
         )
-        if found is not None:
-            run.go_on_from(found)
-            meter.begin(found.rows, stream.progress())
-        ended = run.to_the_end(watched(meter, stream, accuracy))
+        if snapshot is not None:
+            run.go_on_from(snapshot)
+            meter.begin(snapshot.rows, stream.progress())
+        ended = run.to_the_end(progress_callback(meter, stream, accuracy))
         meter.clear()
         return _done(job, ended, before, stream, meter.seconds)
 
 
-def watched(
+def progress_callback(
     meter: Meter, stream: Source, accuracy: Callable[[], Mapping[str, float]] | None
 ) -> Callable[[int, float | None], None]:
-    """What a loop calls to show how far it is."""
+    """The callback by which a loop shows its progress."""
 
     def show(rows: int, share: float | None) -> None:
         rejected = stream.rejects.rows + stream.rejects.cells
@@ -216,14 +216,14 @@ def _done(job: Job, ended: Trained, before: int, stream: Source, seconds: float)
     return Done(ended.work, rows, before, seconds, stopped, about, stream.target, rejects, join)
 
 
-def _join_of(job: Job, found: Snapshot) -> JoinCounts | None:
+def _join_of(job: Job, snapshot: Snapshot) -> JoinCounts | None:
     from bayou.streams.brokers.join import JoinCounts
 
-    return JoinCounts.of(found.position) if job.stream.get("join") else None
+    return JoinCounts.of(snapshot.position) if job.stream.get("join") else None
 
 
 def check_some_rows(done: Done, job: Job, labels: Sequence[Any]) -> None:
-    """Refuse to call it a result where there was nothing to learn or to predict."""
+    """Raise an error if there was no row to learn or to predict."""
     if done.stopped or labels:
         return
     left_out = sum(done.rejects.values())
@@ -238,7 +238,7 @@ def check_some_rows(done: Done, job: Job, labels: Sequence[Any]) -> None:
 
 
 def warn_of_numbers(labels: Sequence[Any], target: str | None) -> None:
-    """Say it where so many numbers were taken for classes that they are rather a quantity."""
+    """Warn if the classes are so many numbers that the target seems to be a quantity."""
     numbers = [label for label in labels if isinstance(label, int | float) and not isinstance(label, bool)]
     if len(numbers) > QUANTITY:
         warn(
@@ -248,28 +248,28 @@ def warn_of_numbers(labels: Sequence[Any], target: str | None) -> None:
 
 
 def join_summary(join: JoinCounts | None) -> dict[str, Any]:
-    """What became of records and labels, for JSON."""
+    """The counts of the join of records and labels, for JSON."""
     return {} if join is None else {"join": {**asdict(join), "waiting": join.waiting}}
 
 
 def tell_join(join: JoinCounts | None) -> None:
-    """What became of records and labels, where they came apart."""
+    """Print the counts of the join of records and labels, if there was one."""
     if join is None:
         return
-    said = {
+    counts = {
         "got no label in time": join.unlabelled,
         "were given up, too many waited (--waiting)": join.crowded_out,
         "wait": join.waiting,
         "repeated a key": join.repeated_records,
     }
-    rest = "".join(f"; {n:,} {what}" for what, n in said.items() if n)
+    rest = "".join(f"; {n:,} {what}" for what, n in counts.items() if n)
     note(f"records: {join.joined:,} of {join.records:,} got their label{rest}")
-    said = {
+    counts = {
         "came before their record": join.early,
         "had no record in time": join.without_record,
         "repeated a key": join.repeated_labels,
     }
-    rest = "".join(f"; {n:,} {what}" for what, n in said.items() if n)
+    rest = "".join(f"; {n:,} {what}" for what, n in counts.items() if n)
     note(f"labels: {join.joined:,} of {join.labels:,} met their record{rest}")
     if join.behind:
         note(f"{join.behind:,} messages were taken after one with a later time")

@@ -31,7 +31,9 @@ from bayou.cli.meter import time_text
 @guarded
 def learn(
     files: options.Files,
-    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Where the model goes (.bayou).")],
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="File to write the model to (.bayou).")
+    ],
     model: options.OneModel = None,
     target: options.Target = None,
     rows: options.RowCount = None,
@@ -57,11 +59,11 @@ def learn(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Learn a model from a stream and save it. Ctrl-C saves what is learned so far.
+    """Learn a model from a stream and save it. Ctrl-C saves what has been learned so far.
 
-    Several files, a folder or a pattern are learned file by file and merged, in --jobs processes. Of a broker or a file
-    that grows, labels may come later, in a log of their own (--labels, --join, --within): a record is learned when its
-    label comes.
+    The files of a list, a folder or a pattern are learned one by one, in --jobs processes, and merged. From a broker or
+    a growing file, labels may arrive later than their records, in a separate log (--labels, --join, --within): a record
+    is learned when its label arrives.
     """
     from bayou.cli import specs
     from bayou.cli.files import check_writable
@@ -88,21 +90,21 @@ def learn(
         )
     stream |= later
     results = {"out": os.path.abspath(out), "named": named}
-    job = Job.asked("learn", stream, rows, {"model": model}, results)
+    job = Job.of_command("learn", stream, rows, {"model": model}, results)
     if apart:
         done = learned_apart(job, files, learner, jobs, engine, master, checkpoint, quiet)
         return finish(done, job, None, json, quiet)
     if balanced:
         return finish(learned_in_group(job, learner, checkpoint, when, quiet), job, None, json, quiet)
-    with checkpoints(checkpoint) as (place, found):
-        if found is not None and checkpoint is not None:
-            job.check_same(Job.of(found), checkpoint)
-            learner = found.model
-        finish(carry_out(job, Learning(learner), place, found, when, quiet), job, checkpoint, json, quiet)
+    with checkpoints(checkpoint) as (place, snapshot):
+        if snapshot is not None and checkpoint is not None:
+            job.check_same(Job.of(snapshot), checkpoint)
+            learner = snapshot.model
+        finish(carry_out(job, Learning(learner), place, snapshot, when, quiet), job, checkpoint, json, quiet)
 
 
 def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) -> None:
-    """Save the model and tell about it; a run that can go on from a checkpoint says how instead."""
+    """Save the model and print a summary; a stopped run with checkpoints prints how to continue it instead."""
     from bayou.cli.files import save_model
     from bayou.decisions import tell_unknown
     from bayou.streams.brokers.address import is_endless

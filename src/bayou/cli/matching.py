@@ -1,4 +1,4 @@
-"""A model and rows that are new to it: whether they have anything in common, and what is lacking."""
+"""Comparing the columns of a model with those of a file that it is to predict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MANY = 0.5  # of the model's columns; where so many are lacking, the answer is m
 
 
 def compare_columns(model: Any, offered: Collection[str], file: str, quiet: bool) -> None:
-    """Refuse rows that have nothing of what the model learned; say what is lacking, also to the quiet if it is much.
+    """Refuse rows without any column of the model; note missing columns, and warn if they are many, also with --quiet.
 
     `offered` are the columns of the rows, or the words of a sparse stream.
     """
@@ -25,19 +25,19 @@ def compare_columns(model: Any, offered: Collection[str], file: str, quiet: bool
     from bayou.errors import ColumnWarning, SchemaError
     from bayou.streams.read_options import listed
 
-    # Said here, of the file; inside the warnings of one command
+    # Missing columns are noted here, once for the file
     warnings.simplefilter("ignore", ColumnWarning)
     columns, words = _known(model)
     if not columns and not words:
         return
-    given = {part for name in offered for part in (parts_of(name) if name in model.schema_.dates else [name])}
-    if not (given & words or given & {*columns}):
+    names = {part for name in offered for part in (parts_of(name) if name in model.schema_.dates else [name])}
+    if not (names & words or names & {*columns}):
         what = "words" if words and not columns else "columns"
         raise SchemaError(
             f"{options.title(file)} has none of the {what} the model learned: "
             f"{listed([*columns, *sorted(words)])}; it has {listed([*offered])}"
         )
-    lacking = [name for name in columns if name not in given]
+    lacking = [name for name in columns if name not in names]
     if not lacking:
         return
     more = f" and {len(lacking) - 20:,} more" if len(lacking) > 20 else ""
@@ -49,13 +49,13 @@ def compare_columns(model: Any, offered: Collection[str], file: str, quiet: bool
 
 
 def is_known(model: Any, name: str) -> bool:
-    """Whether the model learned a column or, of numbers that count words, a word with this name."""
+    """Whether the model learned a column with this name, or a word, if its numeric columns count words."""
     columns, words = _known(model)
     return name in columns or name in words or name in model.schema_.dates
 
 
 def _known(model: Any) -> tuple[Sequence[str], set[str]]:
-    """The model's columns; and the words that columns of numbers, or the entries of sparse rows, stand for."""
+    """The columns of the model, and the words that its numeric columns or sparse entries count."""
     from bayou.encoding.words import WORDS
 
     schema = model.schema_
@@ -73,7 +73,7 @@ def matching(
     ignore: Sequence[str] = (),
     dead_letters: str | None = None,
 ) -> Source:
-    """The stream, with columns of the kinds the model learned them as."""
+    """The stream of a file, its columns read as the kinds that the model learned."""
     from bayou.errors import SchemaError, TextWarning
     from bayou.schema import DATE, Kind
 
@@ -85,10 +85,13 @@ def matching(
         from bayou.streams.dates import DateWarning
 
         with warnings.catch_warnings():
-            for told in (DateWarning, TextWarning):  # the kinds are the model's, whatever the file suggests
-                warnings.simplefilter("ignore", told)
-            given: dict[str, Any] = {**by_kind, "ignore": ignore, "dead_letters": dead_letters}
-            return open_stream(file, target=target, policy=policy, format=format, **given)
+            for category in (
+                DateWarning,
+                TextWarning,
+            ):  # the kinds are the model's, whatever the file suggests
+                warnings.simplefilter("ignore", category)
+            read_options: dict[str, Any] = {**by_kind, "ignore": ignore, "dead_letters": dead_letters}
+            return open_stream(file, target=target, policy=policy, format=format, **read_options)
 
     stream = opened({})
     other = {n: kinds[n] for n, c in stream.columns.items() if n in kinds and kinds[n] != c.kind}
@@ -109,5 +112,5 @@ def matching(
 
 
 def offered(stream: Source) -> Collection[str]:
-    """What a stream's rows are made of: columns, or words."""
+    """The names of the columns of a stream, or its words."""
     return list(stream.columns) if stream.vocabulary is None else list(stream.vocabulary)

@@ -1,4 +1,4 @@
-"""`bayou merge`: model files added up."""
+"""`bayou merge`: one model from several model files."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ def merge(
     model_files: Annotated[
         list[str], typer.Argument(metavar="MODELS...", help="Model files, in stream order.")
     ],
-    into: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Where the merged model goes.")],
+    into: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="File to write the merged model to.")
+    ],
     force: Annotated[
-        bool, typer.Option("--force", help="Also models that have no column, or no class, in common.")
+        bool, typer.Option("--force", help="Merge even models without a common column or class.")
     ] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Add models up that learned different parts of the data: the same as one that learned all."""
+    """Merge models that learned different parts of the data into one, as if it had learned all of it."""
     from bayou.cli.files import check_writable, load_model, save_model
 
     check_writable(into)
@@ -31,7 +33,7 @@ def merge(
     joined: list[str] = []
     for path in model_files[1:]:
         other = load_model(path)
-        news = _news(merged, other, options.title(path), force)
+        news = _differences(merged, other, options.title(path), force)
         merged.merge(other)
         joined += news
     merged.refresh()
@@ -42,8 +44,8 @@ def merge(
             note(line)
 
 
-def _news(merged: Any, other: Any, title: str, force: bool) -> list[str]:
-    """What a model brings or lacks, in words; one that looks like a stranger is refused unless it is forced."""
+def _differences(merged: Any, other: Any, title: str, force: bool) -> list[str]:
+    """Notes on classes and columns that a model adds or lacks; one without common ones is refused unless `force`."""
     if not (merged.started and other.started):
         return [f"{title} has learned nothing"] if not other.started else []
     differences = []
@@ -54,18 +56,18 @@ def _news(merged: Any, other: Any, title: str, force: bool) -> list[str]:
         plural = "columns" if what == "column" else "classes"
         if ours and theirs and not {*ours} & {*theirs} and not force:
             raise UsageError(
-                f"{title} has no {what} in common with the models before it ({_some(theirs)}; they know "
-                f"{_some(ours)}); --force merges them nevertheless"
+                f"{title} has no {what} in common with the models before it ({_first_few(theirs)}; they know "
+                f"{_first_few(ours)}); --force merges them nevertheless"
             )
         for names, whose in (
             ([n for n in theirs if n not in {*ours}], f"only in {title}"),
             ([n for n in ours if n not in {*theirs}], f"not in {title}"),
         ):
             if names:
-                differences.append(f"{whose}: {what if len(names) == 1 else plural} {_some(names)}")
+                differences.append(f"{whose}: {what if len(names) == 1 else plural} {_first_few(names)}")
     return differences
 
 
-def _some(names: list[Any], most: int = 10) -> str:
+def _first_few(names: list[Any], most: int = 10) -> str:
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(map(repr, names[:most])) + more

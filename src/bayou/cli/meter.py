@@ -1,4 +1,4 @@
-"""Progress on standard error: one line that is rewritten on a terminal, a line now and then elsewhere."""
+"""Progress on standard error: one line that is rewritten on a terminal, else a line every ten seconds."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _LIVE, _LOGGED = 0.1, 10.0  # seconds between two updates
 class Meter:
     """Rows, rows per second, share done, time left, running accuracy, rejects.
 
-    Speed and time left are those of the work itself: seconds spent on compiling do not come again.
+    Speed and time left are those of the work itself: seconds spent on compiling are left out.
 
     Parameters
     ----------
     verb
-        What is going on.
+        The name of the command.
     quiet
-        Say nothing.
+        Print nothing.
     """
 
     def __init__(self, verb: str, quiet: bool = False) -> None:
@@ -33,12 +33,12 @@ class Meter:
         self._start = time.monotonic()
         self._last = self._start
         self._drawn = False
-        # Who announces that kernels compile has loaded this module; who compiles nothing need not load Numba.
+        # Loaded already if compilation is announced; otherwise nothing compiles, and Numba need not be loaded.
         self._compiling = None if quiet else sys.modules.get("bayou.kernels.compiling")
         self.begin(0, 0.0)
 
     def begin(self, rows: int, share: float | None) -> None:
-        """Count speed and time left from here: so much was done before, by another process."""
+        """Compute speed and time left from here on: `rows` and `share` were done before, by another process."""
         self._before = rows, share or 0.0, self._working()
 
     def _working(self) -> float:
@@ -54,7 +54,7 @@ class Meter:
         rejected: int = 0,
         of: str = "rows",
     ) -> None:
-        """Show how far it is, if it is time to; only then is the accuracy asked for."""
+        """Show the progress, if the last update is long enough ago; only then `accuracy` is called."""
         now = time.monotonic()
         if self.quiet or now - self._last < (_LIVE if self.live else _LOGGED):
             return
@@ -74,7 +74,7 @@ class Meter:
         self._drawn = True
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         if self._drawn:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

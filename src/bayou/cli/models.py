@@ -1,4 +1,4 @@
-"""`bayou models` and `warm`: what there is, and how to have it compiled."""
+"""`bayou models` lists the classifiers, `bayou warm` compiles all kernels."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from bayou.cli import options
 from bayou.cli.console import guarded, heading, note, out, out_json, prose
 from bayou.cli.meter import Meter, time_text
 
-Processes = Annotated[int, typer.Option(min=1, metavar="N", help="Processes that compile side by side.")]
+Processes = Annotated[int, typer.Option(min=1, metavar="N", help="Number of processes that compile.")]
 
 
 @guarded
 def models(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Only this one, with all that is known.")
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Only this classifier, with the full text on its options."),
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Every classifier with its options, as they stand in its constructor."""
+    """List the classifiers and their options, which are the parameters of their constructors."""
     from bayou.cli import specs
 
     known = specs.classifiers()
@@ -49,7 +50,7 @@ def models(
 
 
 def facts_of(cls: type[Any]) -> dict[str, Any]:
-    """Class, first sentence, and options with defaults and what the docstring says of them."""
+    """Class name, first sentence of the docstring, and options with defaults and descriptions."""
     from bayou.cli import specs
 
     about = _parameter_docs(cls)
@@ -68,15 +69,15 @@ def facts_of(cls: type[Any]) -> dict[str, Any]:
 
 
 def _resolved(text: str, name: str, depth: int = 0) -> str:
-    """The text, with "As in `FANC`" replaced by what FANC says of the parameter."""
+    """The text, with "As in `FANC`" replaced by the description of the parameter in FANC."""
     from bayou.cli import specs
 
-    found = re.match(r"As in `(\w+)`", text)
-    homes = {cls.__name__: cls for cls in specs.classifiers().values()}
-    if found is None or found[1] not in homes or depth > 3:
+    reference = re.match(r"As in `(\w+)`", text)
+    classes = {cls.__name__: cls for cls in specs.classifiers().values()}
+    if reference is None or reference[1] not in classes or depth > 3:
         return text
-    explained = _resolved(_parameter_docs(homes[found[1]]).get(name, ""), name, depth + 1)
-    rest = text[found.end() :].lstrip(";,. ")
+    explained = _resolved(_parameter_docs(classes[reference[1]]).get(name, ""), name, depth + 1)
+    rest = text[reference.end() :].lstrip(";,. ")
     return f"{explained.rstrip('.')}; {rest}" if explained and rest else explained or text
 
 
@@ -87,21 +88,24 @@ _SIGNS = {
 
 
 def readable(text: str) -> str:
-    r"""Formulas of docstrings as a terminal can show them.
+    r"""The text of a docstring with its formulas in plain characters.
 
+    >>> readable(r"$\sqrt{R^2 / (2n)}$ and $\text{hits of } r$")
+    '√(R^2 / (2n)) and hits of r'
     >>> readable(r"$P(c) \prod_{i \ne s} P(x_i | c)^{w_i}$ with $v \propto \exp(-\text{log-loss} \cdot r)$")
     'P(c) ∏_(i ≠ s) P(x_i | c)^(w_i) with v ∝ exp(-log-loss · r)'
     """
+    text = re.sub(r"\\sqrt\{([^{}]*)\}", r"√(\1)", text)
     text = re.sub(r"\\(?:text|mathrm|operatorname)\{([^{}]*)\}", r"\1", text)
     text = re.sub(r"\\([a-zA-Z]+)", lambda sign: _SIGNS.get(sign[1], sign[1]), text)
     text = re.sub(r"([_^])\{(\w)\}", r"\1\2", text)
     text = re.sub(r"([_^])\{([^{}]*)\}", r"\1(\2)", text)
-    return re.sub(r"\$([^$]*)\$", r"\1", text)
+    return re.sub(r" +", " ", re.sub(r"\$([^$]*)\$", r"\1", text))
 
 
 def _parameter_docs(cls: type[Any]) -> dict[str, str]:
     """Descriptions under "Parameters" of a docstring in NumPy's style."""
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     current: list[str] = []
     inside = False
     for line in (inspect.getdoc(cls) or "").splitlines():
@@ -111,10 +115,10 @@ def _parameter_docs(cls: type[Any]) -> dict[str, str]:
             current = [name.strip() for name in line.split(",")]
         elif inside and line.startswith("    ") and current:
             for name in current:
-                found[name] = f"{found.get(name, '')} {line.strip()}".strip()
+                descriptions[name] = f"{descriptions.get(name, '')} {line.strip()}".strip()
         elif inside and line and not line.startswith(("-", " ")):
             break
-    return found
+    return descriptions
 
 
 def _first_sentence(text: str) -> str:
@@ -123,7 +127,7 @@ def _first_sentence(text: str) -> str:
 
 @guarded
 def warm(quiet: options.Quiet = False, jobs: Processes = 1) -> None:
-    """Compile every kernel now, once, so that no later command has to wait."""
+    """Compile all kernels now, once, so that no later command has to wait."""
     from bayou.kernels.warming import compile_all
 
     meter = Meter("warm", quiet)

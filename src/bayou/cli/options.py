@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def count(text: str) -> int:
-    """A whole number; 1e6 and 1_000_000 are welcome.
+    """A whole number of rows; 1e6 and 1_000_000 are accepted.
 
     >>> count("1e6"), count("20_000")
     (1000000, 20000)
@@ -42,7 +42,9 @@ Files = Annotated[
 ]
 Target = Annotated[
     str | None,
-    typer.Option("--target", "-t", metavar="COLUMN", help="Column to predict. ARFF: the last unless given."),
+    typer.Option(
+        "--target", "-t", metavar="COLUMN", help="Column to predict; of ARFF files, by default the last."
+    ),
 ]
 ModelList = Annotated[
     list[str],
@@ -50,7 +52,7 @@ ModelList = Annotated[
         "--model",
         "-m",
         metavar="MODELS",
-        help='Models, comma-separated: nb or "nb(smoothing=0.5)"; auto unless given.',
+        help='Models, comma-separated: nb or "nb(smoothing=0.5)"; by default auto.',
     ),
 ]
 OneModel = Annotated[
@@ -59,7 +61,7 @@ OneModel = Annotated[
         "--model",
         "-m",
         metavar="MODEL",
-        help='The model: nb or "nb(smoothing=0.5)". Unless given: auto; nb where files are learned apart and merged.',
+        help='The model: nb or "nb(smoothing=0.5)". By default auto, or nb if several files are learned and merged.',
     ),
 ]
 Nominal = Annotated[
@@ -71,7 +73,8 @@ Date = Annotated[list[str], typer.Option(metavar="COLUMNS", help="Columns to rea
 Ignore = Annotated[list[str], typer.Option(metavar="COLUMNS", help="Columns to leave out.")]
 PolicyName = Literal["strict", "skip", "missing"]
 Policy = Annotated[
-    PolicyName, typer.Option(help="A cell that does not fit: stop, leave its row out, or make it missing.")
+    PolicyName,
+    typer.Option(help="For a cell that does not fit its column: stop, skip its row, or treat it as missing."),
 ]
 DeadLetters = Annotated[
     str | None,
@@ -79,14 +82,15 @@ DeadLetters = Annotated[
         "--dead-letters",
         "--rejects",
         metavar="FILE",
-        help="Keep the rows left out, with reason and place, as JSON lines; or send them to a topic: kafka://...",
+        help="Write the rows skipped, with reason and place, as JSON lines; or send them to a topic: kafka://...",
     ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
         metavar="FORMAT",
-        help="csv tsv text arff parquet arrow jsonl libsvm mbox maildir eml folders, if the name does not tell.",
+        help="Format, if the name does not show it: csv tsv text arff parquet arrow jsonl libsvm mbox maildir eml "
+        "folders.",
     ),
 ]
 RowCount = Annotated[
@@ -96,7 +100,7 @@ RowCount = Annotated[
 Checkpoint = Annotated[
     str | None,
     typer.Option(
-        metavar="FOLDER", help="Save the state now and then; `bayou resume FOLDER` goes on from there."
+        metavar="FOLDER", help="Save the state regularly; `bayou resume FOLDER` continues from there."
     ),
 ]
 Every = Annotated[
@@ -104,14 +108,16 @@ Every = Annotated[
 ]
 Labels = Annotated[
     str | None,
-    typer.Option(metavar="ADDRESS", help="Labels that come later, in a log of their own; joined by --join."),
+    typer.Option(
+        metavar="ADDRESS", help="Log of labels that arrive later than their records; joined by --join."
+    ),
 ]
 LabelTopic = Annotated[
-    str | None, typer.Option(metavar="TOPIC", help="As --labels: a topic of the broker that has the records.")
+    str | None, typer.Option(metavar="TOPIC", help="As --labels: a topic of the same broker as the records.")
 ]
 JoinKey = Annotated[
     str | None,
-    typer.Option("--join", metavar="COLUMN", help="Column of records and labels that holds their key."),
+    typer.Option("--join", metavar="COLUMN", help="Key column, in records and in labels."),
 ]
 Within = Annotated[
     str | None,
@@ -122,7 +128,7 @@ TimeColumn = Annotated[
     typer.Option(
         "--time",
         metavar="COLUMN",
-        help="Column that holds the time; unless given, the time the broker keeps.",
+        help="Column that holds the time; by default the broker's own.",
     ),
 ]
 Waiting = Annotated[
@@ -130,17 +136,17 @@ Waiting = Annotated[
     typer.Option(
         parser=count,
         metavar="N",
-        help="Records that may wait for their label (100,000); then the oldest are given up.",
+        help="How many records may wait for their label (default 100000); the oldest beyond are given up.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="The result as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no remarks.")]
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model file (.bayou).")]
 
 
-def names(given: list[str]) -> list[str]:
+def names(values: list[str]) -> list[str]:
     """Column names from repeated or comma-separated options."""
-    return [name for part in given for name in part.split(",") if name]
+    return [name for part in values for name in part.split(",") if name]
 
 
 def stream(
@@ -155,7 +161,7 @@ def stream(
     dead_letters: str | None = None,
     format: str | None = None,
 ) -> dict[str, Any]:
-    """The stream a command works on, as the arguments of `open_stream`."""
+    """The arguments of `open_stream` for the stream of a command."""
     return {
         "path": file,
         "target": target,
@@ -178,15 +184,15 @@ def join(
     time: str | None,
     waiting: int | None,
 ) -> dict[str, Any]:
-    """Labels that come later, as arguments of `open_stream`; none if there are no such labels."""
+    """The arguments of `open_stream` for labels that arrive later; empty without such labels."""
     from bayou.cli.console import UsageError
 
     if labels is not None and topic is not None:
         raise UsageError("--labels and --label-topic are two names of one thing", remedy="give one of them")
-    given = {"labels": labels if topic is None else topic, "join": key, "within": within, "time": time}
-    if waiting is None and all(value is None for value in given.values()):
+    arguments = {"labels": labels if topic is None else topic, "join": key, "within": within, "time": time}
+    if waiting is None and all(value is None for value in arguments.values()):
         return {}
-    needed = {"--labels": given["labels"], "--join": key, "--within": within}
+    needed = {"--labels": arguments["labels"], "--join": key, "--within": within}
     if missing := [option for option, value in needed.items() if value is None]:
         raise UsageError(
             "labels that come later need their log, the column of the key, and how long they are waited for; "
@@ -195,11 +201,11 @@ def join(
         )
     if waiting is not None and waiting < 1:
         raise UsageError("at least one record has to wait", value=waiting, remedy="--waiting 100000")
-    return given | ({} if waiting is None else {"waiting": waiting})
+    return arguments | ({} if waiting is None else {"waiting": waiting})
 
 
 def title(file: str) -> str:
-    """What a stream is called."""
+    """The name of a stream in messages."""
     from bayou.plain_text import clean
     from bayou.streams.brokers.address import Address, is_address
 
@@ -209,7 +215,7 @@ def title(file: str) -> str:
 
 
 def described(title: str, stream: Source, rows: int) -> str:
-    """What the stream is, in one line."""
+    """A line that describes the stream: rows, columns by kind, target."""
     from bayou.plain_text import clean
 
     kinds = [column.kind for column in stream.columns.values()]

@@ -31,7 +31,7 @@ class PlainGroup(_PlainValues, TyperGroup):
 
 
 class _Plain:
-    """What turns the value of one option into what the command is called with."""
+    """The function that converts the value of one option to the argument of the command."""
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         several = param.multiple or param.nargs == -1

@@ -1,4 +1,4 @@
-"""`bayou predict`: a model file and new rows, scored."""
+"""`bayou predict`: predictions of a saved model for new rows."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def predict(
             "--out",
             "-o",
             metavar="FILE",
-            help=".csv .tsv .jsonl .parquet, or - (CSV on standard output). From a log also kafka:// nats:// redis://: "
-            "each prediction at least once, with the place of its row; after a crash some come again, with the same "
+            help=".csv .tsv .jsonl .parquet, or - (CSV on standard output). From a log also kafka:// nats:// redis://, "
+            "with the place of each row. Delivery is at least once: after a crash some are sent again, with the same "
             "place.",
         ),
     ] = "-",
     only: Annotated[
-        bool, typer.Option("--only", help="Predictions alone, without the columns of the input.")
+        bool, typer.Option("--only", help="Write predictions only, without the columns of the input.")
     ] = False,
     target: Annotated[
         str | None,
@@ -44,7 +44,7 @@ def predict(
             "--target",
             "-t",
             metavar="COLUMN",
-            help="The true label, if the file has it: the accuracy is told.",
+            help="Column of the true labels, if there is one: the accuracy is printed.",
         ),
     ] = None,
     rows: options.RowCount = None,
@@ -60,13 +60,14 @@ def predict(
     checkpoint: Annotated[
         str | None,
         typer.Option(
-            metavar="FOLDER", help="From a log to a topic: keep the place here, and go on from what is there."
+            metavar="FOLDER",
+            help="From a log to a topic: save the place in the log here, and continue from there.",
         ),
     ] = None,
     every: options.Every = "30s",
     quiet: options.Quiet = False,
 ) -> None:
-    """Write the predicted class and all class probabilities of every row. The model stays as it is."""
+    """Write the predicted class and all class probabilities of every row. The model does not change."""
     from bayou.cli.files import load_model
     from bayou.cli.predicting import predict_log
     from bayou.cli.sinks import opened_sink
@@ -96,23 +97,23 @@ def predict(
     ):
         compare_columns(model, offered(stream), file, quiet)
         while rows is None or done < rows:
-            got = stream.read(BLOCK if rows is None else min(BLOCK, rows - done))
-            if got is None:
+            batch = stream.read(BLOCK if rows is None else min(BLOCK, rows - done))
+            if batch is None:
                 break
-            if not len(got):
+            if not len(batch):
                 continue
-            with lines_in_errors(stream, got):
-                scored, hits, known = _scored(model, got, target)
+            with lines_in_errors(stream, batch):
+                scored, hits, known = _scored(model, batch, target)
             right, labelled = right + hits, labelled + known
-            kept = {} if only else {**got.columns, **({target: got.labels} if target else {})}
-            sink.write(_together(kept, scored))
-            done += len(got)
+            inputs = {} if only else {**batch.columns, **({target: batch.labels} if target else {})}
+            sink.write(_with_predictions(inputs, scored))
+            done += len(batch)
             so_far: partial[dict[str, float]] | None = (
                 partial(dict, accuracy=right / labelled) if labelled else None
             )
             meter.update(done, stream.progress(), so_far)
         if not done:  # a file without rows still says what its columns would be
-            sink.write(_none(model, stream, only))
+            sink.write(_empty_result(model, stream, only))
         rejects = dict(stream.rejects.counts)
     meter.clear()
     if not quiet:
@@ -134,21 +135,21 @@ def _scored(model: Any, rows: Any, target: str | None) -> tuple[dict[str, Any], 
     return columns, sum(truth[i] == columns["prediction"][i] for i in known), len(known)
 
 
-def _none(model: Any, stream: Source, only: bool) -> dict[str, Any]:
+def _empty_result(model: Any, stream: Source, only: bool) -> dict[str, Any]:
     """The columns of a result without rows."""
     import pyarrow as pa
 
     types = {"numeric": pa.float64(), "nominal": pa.string(), "text": pa.string(), "date": pa.string()}
-    kept = {} if only else {name: pa.array([], types[c.kind]) for name, c in stream.columns.items()}
+    inputs = {} if only else {name: pa.array([], types[c.kind]) for name, c in stream.columns.items()}
     if stream.target and not only:
-        kept[stream.target] = pa.array([], pa.string())
+        inputs[stream.target] = pa.array([], pa.string())
     scored = {f"p({label})": pa.array([], pa.float64()) for label in model.labels()}
-    return _together(kept, {"prediction": pa.array([], pa.string()), **scored})
+    return _with_predictions(inputs, {"prediction": pa.array([], pa.string()), **scored})
 
 
-def _together(kept: dict[str, Any], scored: dict[str, Any]) -> dict[str, Any]:
+def _with_predictions(inputs: dict[str, Any], scored: dict[str, Any]) -> dict[str, Any]:
     """Input columns, then predictions; a prediction whose name is taken gets an underscore."""
-    out = dict(kept)
+    out = dict(inputs)
     for name, values in scored.items():
         while name in out:
             name += "_"

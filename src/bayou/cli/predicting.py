@@ -30,7 +30,7 @@ def predict_log(
     every: str,
     quiet: bool,
 ) -> None:
-    """Send what a model says of every row of a log to a topic, with the place of the row.
+    """Send the predictions for all rows of a log to a topic, with the place of each row.
 
     What was sent has arrived before a checkpoint counts it as done; what was sent after the last checkpoint is sent
     again by whoever goes on from it.
@@ -42,23 +42,23 @@ def predict_log(
 
     when, meter, done = how_often(every), Meter("predict", quiet), 0
     with (
-        checkpoints(folder) as (place, found),
+        checkpoints(folder) as (place, snapshot),
         matching(model, file, target or "", policy, format) as stream,
         open_outlet(out) as outlet,
         Interrupts() as interrupts,
     ):
         log: Any = stream
         shown = placed(stream)
-        if found is not None:
-            if found.notes.get("command") != "predict":
+        if snapshot is not None:
+            if snapshot.notes.get("command") != "predict":
                 raise DataError(
                     f"{folder} holds a checkpoint of another command", remedy="give another folder"
                 )
             if isinstance(stream, Followed):
-                stream.recall(found.source)
-            check_same_source(found.source, stream.identity)
-            stream.seek(found.position)
-            done = found.rows
+                stream.recall(snapshot.source)
+            check_same_source(snapshot.source, stream.identity)
+            stream.seek(snapshot.position)
+            done = snapshot.rows
         compare_columns(model, offered(stream), file, quiet)
         begin, saved, last = done, done, time.monotonic()
 
@@ -77,7 +77,7 @@ def predict_log(
             if len(got):
                 proba = model.proba(model.encode(got))
                 outlet.send(messages(shown, log.places(), name, model, proba))
-                outlet.flush()  # who waits for predictions does not wait for a checkpoint
+                outlet.flush()  # predictions do not wait for the next checkpoint
                 done += len(got)
                 meter.update(done, stream.progress(), None)
             if done > saved and when.due(done - saved, time.monotonic() - last):

@@ -1,4 +1,4 @@
-"""`bayou report`: a page with pictures of what a model has learned; and the page of an evaluation."""
+"""`bayou report`: an HTML report of what a model has learned; and that of an evaluation."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def report(
     ],
     out: Annotated[
         str | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Where the page goes; MODEL.html unless given."),
+        typer.Option("--out", "-o", metavar="FILE", help="File to write; by default MODEL.html."),
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """A page with pictures of what a model has learned: one file, for any browser, without a network."""
+    """Write a report with charts of what a model has learned: one HTML file, which needs no network."""
     from pathlib import Path
 
     from bayou.cli.files import check_writable, load_model
@@ -58,19 +58,19 @@ def report(
 
 def write_page(
     path: str,
-    found: Evaluation,
+    evaluation: Evaluation,
     models: Mapping[str, Any],
     about: str,
     target: str | None,
     rejects: Mapping[str, int],
 ) -> None:
-    """The page of an evaluation."""
+    """Write the report of an evaluation."""
     from bayou.report import Background, write_report
 
     title, _, rest = about.partition(": ")
-    write_report(path, found, models, Background(title, rest, command(), target, rejects))
+    write_report(path, evaluation, models, Background(title, rest, command(), target, rejects))
 
 
 def command() -> str:
-    """What was typed, as it can be typed again."""
+    """The command line as it was typed, quoted for a shell."""
     return shlex.join(["bayou", *sys.argv[1:]])

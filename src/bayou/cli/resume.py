@@ -20,30 +20,30 @@ def resume(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Go on with a learn or evaluate that was stopped or killed: the result is that of a run never interrupted.
+    """Continue a learn or evaluate that was stopped or killed; the result is that of a run never interrupted.
 
-    The folder knows the file, the model and all options. It also says where the result goes, so resume only what
-    you have started yourself.
+    The folder holds the name of the file, the model and all options. It also says where the result is written, so
+    resume only what you have started yourself.
     """
     from bayou.streams.brokers.address import is_balanced
     from bayou.training import Learning
 
     when = how_often(every)
     announce_compiling(quiet)
-    with checkpoints(folder, new=False) as (place, found):
-        if found is None:
+    with checkpoints(folder, new=False) as (place, snapshot):
+        if snapshot is None:
             raise DataError(f"{folder} holds no checkpoint", remedy="give the folder that --checkpoint had")
-        job = Job.of(found)
+        job = Job.of(snapshot)
         if is_balanced(job.stream["path"]):
             raise DataError(
                 f"{folder} belongs to a group of learners",
                 remedy="start any number of them again by the `bayou learn` that began it",
             )
         if job.command == "learn":
-            done = carry_out(job, Learning(found.model), place, found, when, quiet)
+            done = carry_out(job, Learning(snapshot.model), place, snapshot, when, quiet)
             learn.finish(done, job, folder, json, quiet)
         else:
-            work = evaluate.again(found, job)
+            work = evaluate.restored_evaluation(snapshot, job)
             send = evaluate.sender(job, work)
-            done = carry_out(job, work, place, found, when, quiet, work.accuracy, send)
+            done = carry_out(job, work, place, snapshot, when, quiet, work.accuracy, send)
             evaluate.finish(done, job, folder, json, quiet)

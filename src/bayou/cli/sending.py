@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Sending:
-    """Sends what the models of an evaluation say, row by row; of records that wait for their label, at arrival.
+    """Sends the predictions of an evaluation, row by row; for records that wait for their label, at arrival.
 
     After a crash, what was sent after the last checkpoint is sent again: with the same place, and with the same
     prediction where the rows come in the same order.
@@ -40,10 +40,10 @@ class Sending:
         if self._joined:  # a record comes twice: it is predicted when it has no label yet
             rows = [i for i, label in enumerate(batch.labels.is_null().to_pylist()) if label]
         for name, model in self._models.items():
-            said = proba[name][rows]
-            here = [places[i] for i in rows]
-            self._outlet.send(messages(self._log, here, name, model, said))
-        self._outlet.flush()  # who waits for predictions does not wait for a checkpoint
+            probabilities = proba[name][rows]
+            row_places = [places[i] for i in rows]
+            self._outlet.send(messages(self._log, row_places, name, model, probabilities))
+        self._outlet.flush()  # predictions do not wait for the next checkpoint
 
     def __enter__(self) -> Self:
         return self
@@ -53,7 +53,7 @@ class Sending:
 
 
 def placed(stream: Source) -> str:
-    """What a log is called in messages about its rows; refuses a stream whose rows have no place in a log."""
+    """The name of a log in messages about its rows; refuses a stream whose rows have no place in a log."""
     if not hasattr(stream, "places"):
         raise OptionError(
             "rows of a file have no place in a log", remedy="read it as one: tail://FILE?until=end"

@@ -28,17 +28,18 @@ def serve(
         ),
     ],
     learn: Annotated[
-        bool, typer.Option("--learn", help="Take rows to learn; else models only answer.")
+        bool, typer.Option("--learn", help="Accept rows to learn; otherwise models only predict.")
     ] = False,
     shadow: Annotated[
         list[str],
         typer.Option(
-            metavar="MODEL:NAME=FILE", help="A model that learns beside another and is measured; repeatable."
+            metavar="MODEL:NAME=FILE",
+            help="A shadow model, which learns beside another and is evaluated; repeatable.",
         ),
     ] = [],
     checkpoint: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Keep what is learned here, and go on from what is there."),
+        typer.Option(metavar="DIR", help="Save what is learned here, and continue from what is there."),
     ] = None,
     every: options.Every = "30s",
     keep_log: Annotated[
@@ -52,7 +53,7 @@ def serve(
         bool,
         typer.Option(
             "--follow",
-            help="Take up model files again whenever they change; or, before the address of a log, let the first model "
+            help="Reload model files whenever they change; or, before the address of a log, let the first model "
             "learn from it while it answers.",
         ),
     ] = False,
@@ -63,7 +64,7 @@ def serve(
         str | None, typer.Option("--labels", "--label-topic", "--join", "--within", hidden=True)
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; any but the loopback needs --tokens.")
+        str, typer.Option(help="Address to listen on; all but loopback addresses need --tokens.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8080,
     tokens: Annotated[
@@ -78,9 +79,9 @@ def serve(
     ] = 30.0,
     quiet: options.Quiet = False,
 ) -> None:
-    """Answer, learn and explain over HTTP until Ctrl-C or SIGTERM; a live page is at the address that is printed.
+    """Predict, learn and explain over HTTP until Ctrl-C or SIGTERM; a live page is at the address that is printed.
 
-    Nothing leaves this machine, and only programs on it can ask, unless --host and --tokens say otherwise.
+    Nothing leaves this machine, and only programs on it can connect, unless --host and --tokens allow others.
     """
     from bayou.streams.brokers.address import is_address
 
@@ -122,7 +123,7 @@ def serve(
         name: LivingModel(
             name,
             _loaded(path),
-            shadows={own: _loaded(file) for own, file in shadows.get(name, {}).items()},
+            shadows={shadow_name: _loaded(file) for shadow_name, file in shadows.get(name, {}).items()},
             learns=learn or (bool(logs) and name == next(iter(named))),
             folder=None if checkpoint is None else Path(checkpoint) / name,
             every=how_often(every),
@@ -150,14 +151,14 @@ def serve(
             follower.stop()
     if not quiet:
         for name, each in living.items():
-            kept = f"; {checkpoint} has it" if checkpoint and each.learns else ""
-            note(f"stopped: {name} has learned {each.variants.rows:,} rows{kept}")
+            saved = f"; {checkpoint} has it" if checkpoint and each.learns else ""
+            note(f"stopped: {name} has learned {each.variants.rows:,} rows{saved}")
 
 
 def _log(
     address: str, model_file: str, target: str | None, policy: options.PolicyName, dead_letters: str | None
 ) -> dict[str, Any]:
-    """A log to follow, with columns of the kinds the model learned them as."""
+    """The arguments of `LivingModel` for a log to follow, its columns read as the kinds that the model learned."""
     from bayou.cli.matching import matching
 
     def opened() -> Any:
@@ -173,9 +174,9 @@ def _named(text: str, check: Any) -> tuple[str, str]:
     return check(name), path
 
 
-def _shadows(given: Iterable[str], named: dict[str, str], check: Any) -> dict[str, dict[str, str]]:
+def _shadows(specs: Iterable[str], named: dict[str, str], check: Any) -> dict[str, dict[str, str]]:
     out: dict[str, dict[str, str]] = {}
-    for text in given:
+    for text in specs:
         owner, colon, rest = text.partition(":")
         name, sign, path = rest.partition("=")
         if not colon or not sign or owner not in named or name == owner:

@@ -76,7 +76,7 @@ def _made(file: Any, format: str, escape_formulas: bool) -> Sink:
 
 
 class _ArrowWriter:
-    """CSV and Parquet by Arrow; the first batch says what the columns are."""
+    """CSV and Parquet by Arrow; the first batch decides on the columns."""
 
     def __init__(self, file: Any, format: str, escape_formulas: bool) -> None:
         self._file, self._format, self._escape = file, format, escape_formulas

@@ -58,21 +58,21 @@ def short_name(name: str) -> str:
 
 
 class Offered(Mapping[str, type[Any]]):
-    """Classes by the name people type; a class is imported when it is asked for."""
+    """Classes by the name people type; a class is imported when it is looked up."""
 
     def __init__(self, *modules: ModuleType, short: bool = True) -> None:
-        own = [(name, module) for module in modules for name in module.__all__]
-        self._homes = {short_name(name) if short else name: (name, module) for name, module in own}
+        exported = [(name, module) for module in modules for name in module.__all__]
+        self._classes = {short_name(name) if short else name: (name, module) for name, module in exported}
 
     def __getitem__(self, name: str) -> type[Any]:
-        own, module = self._homes[name]
-        return cast("type[Any]", getattr(module, own))
+        class_name, module = self._classes[name]
+        return cast("type[Any]", getattr(module, class_name))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._homes))
+        return iter(sorted(self._classes))
 
     def __len__(self) -> int:
-        return len(self._homes)
+        return len(self._classes)
 
 
 def classifiers() -> Mapping[str, type[Any]]:
@@ -91,7 +91,7 @@ def generators() -> Mapping[str, type[Any]]:
 
 
 def recipes() -> Mapping[str, type[Any]]:
-    """Frozen choices that may stand in arguments, by their own name."""
+    """The recipes that arguments may contain, by their class names."""
     import bayou.recipes
     from bayou.schema import Declared
 
@@ -121,21 +121,21 @@ def split_specs(text: str) -> list[str]:
 
 
 def models(texts: list[str]) -> dict[str, Any]:
-    """Models by the text they were written as."""
-    found: dict[str, Any] = {}
+    """Models by their specs, the texts that describe them."""
+    models_by_spec: dict[str, Any] = {}
     for text in texts:
         for spec in split_specs(text):
-            if spec in found:
+            if spec in models_by_spec:
                 raise UsageError(f"model {spec!r} is given twice")
-            found[spec] = build(spec, classifiers(), "model", "bayou models")
-            _check_parameters(found[spec], spec)
-    if not found:
+            models_by_spec[spec] = build(spec, classifiers(), "model", "bayou models")
+            _check_parameters(models_by_spec[spec], spec)
+    if not models_by_spec:
         raise UsageError("no model is given; `bayou models` lists them")
-    return found
+    return models_by_spec
 
 
 def _check_parameters(model: Any, spec: str) -> None:
-    """Find out now what a model would say of its parameters when it meets the first row: that is an option's fault."""
+    """Check the parameters of a model now, not at its first row: a wrong one is an error in an option."""
     twin = copy.deepcopy(model)
     try:
         twin.reset(twin.declared())
@@ -151,7 +151,7 @@ def build(spec: str, known: Mapping[str, type[Any]], what: str, lister: str) -> 
         raise UsageError(f"cannot read {what} {spec!r}; write it as name or name(option=value)")
     cls = _find(match[1], known, what, lister)
     if match[2] is None or not match[2].strip():
-        return _made(cls, [], {}, spec, what)
+        return _construct(cls, [], {}, spec, what)
     try:
         call = ast.parse(f"f({match[2]})", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -160,7 +160,7 @@ def build(spec: str, known: Mapping[str, type[Any]], what: str, lister: str) -> 
         raise UsageError(f"cannot read the options of {what} {spec!r}; write name(option=value)")
     args = [_value(arg, spec, known) for arg in call.args]
     named = {str(k.arg): _value(k.value, spec, known) for k in call.keywords}
-    return _made(cls, args, named, spec, what)
+    return _construct(cls, args, named, spec, what)
 
 
 def _find(name: str, known: Mapping[str, type[Any]], what: str, lister: str) -> type[Any]:
@@ -181,7 +181,7 @@ def _value(node: ast.expr, spec: str, known: Mapping[str, type[Any]]) -> Any:
         if choice is not None:
             args = [_value(arg, spec, known) for arg in node.args]
             named = {str(k.arg): _value(k.value, spec, known) for k in node.keywords}
-            return _made(choice, args, named, spec, "choice")
+            return _construct(choice, args, named, spec, "choice")
     if isinstance(node, ast.Dict) and None not in node.keys:  # columns by name, with a recipe for each
         keys = [_value(key, spec, known) for key in node.keys if key is not None]
         return dict(zip(keys, (_value(value, spec, known) for value in node.values), strict=True))
@@ -198,14 +198,14 @@ def _value(node: ast.expr, spec: str, known: Mapping[str, type[Any]]) -> Any:
 
 
 def _choice(name: str, known: Mapping[str, type[Any]]) -> type[Any] | None:
-    """The class that a call in an argument names; what it does not name is not imported, which would take .2 s."""
+    """The class that a call in an argument names; no other class is imported, which would take .2 s."""
     if name in known:
         return known[name]
     chosen = recipes().get(name)
     return chosen or next((cls for cls in known.values() if cls.__name__ == name), None)
 
 
-def _made(cls: type[Any], args: list[Any], named: dict[str, Any], spec: str, what: str) -> Any:
+def _construct(cls: type[Any], args: list[Any], named: dict[str, Any], spec: str, what: str) -> Any:
     known = list(parameters(cls))
     for name in named:
         if name not in known:

@@ -19,16 +19,16 @@ def unlearn(
     model_file: options.ModelFile,
     file: options.File,
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="Where the new model goes (.bayou).")
+        str, typer.Option("--out", "-o", metavar="FILE", help="File to write the new model to (.bayou).")
     ],
     target: options.Target = None,
     ignore: options.Ignore = [],
     format: options.Format = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Take rows out of a model, as if they had never been learned. They must have been learned before.
+    """Remove rows that a model has learned, as if it had never learned them.
 
-    Not every model can: one that cannot says why. Nothing is written unless all rows could be taken out.
+    Not every model can unlearn: one that cannot says why. Nothing is written unless all rows could be removed.
     """
     from bayou.cli.files import check_writable, load_model, save_model
     from bayou.cli.matching import compare_columns, matching, offered

@@ -42,7 +42,7 @@ class GKClass(BinnedDensity):
     Parameters
     ----------
     tuples
-        Tuples per column. The error that holds is reported, not promised: `error()`.
+        Tuples per column. The error is not guaranteed beforehand; `error()` reports what it is.
     eps
         If given, cumulated cells are never off the ranks and class ranks of any value by more than eps N, and the
         number of tuples follows (2 / eps before anything is given up, and hardly more afterwards in most orders).
@@ -108,7 +108,7 @@ class PiD(BinnedDensity):
     alpha
         A cell with a larger share of the weight is divided.
     max_cells
-        Division stops here, so that memory is bounded.
+        Most cells per column, which bounds memory.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class CPiD(BinnedDensity):
     Parameters
     ----------
     cells
-        Number of cells, always.
+        Number of cells per column, which is constant.
     alpha
         A cell with a larger share of the weight is divided; 2 / cells if not given, and never less, since the
         mean share is 1 / cells and the grid must come to rest.

@@ -51,11 +51,11 @@ class Kernel(Density):
     Parameters
     ----------
     tuples
-        Kernels per column at most.
+        Most kernels per column.
     precision
-        p, if it is known.
+        The precision p, if it is known.
     floor
-        The least probability of a value; Weka takes 1e-75 for every column and class. 0: tails go on for ever.
+        Least probability of a value; Weka takes 1e-75 for every column and class. With 0 there is no such limit.
     bandwidth
         The deviation h of the kernels of a class: `"weka"`, the rule above; `"scott"`, 1.06 s N_c^(-1/5);
         `"silverman"`, 0.9 min(s, IQR / 1.34) N_c^(-1/5), with the deviation s and the interquartile range of the

@@ -38,7 +38,7 @@ UNKNOWN = 0.5  # the accuracy of a tree before its first row
 
 
 class AdaptiveForest(Ensemble):
-    r"""A random forest for streams that drift: watched trees over random columns, replaced when their error rises.
+    r"""Adaptive random forest for drifting streams: trees over random columns, replaced when their error rises.
 
     Each of T Hoeffding trees learns every row with a Poisson weight of its own, and looks at \sqrt{d} + 1 columns
     drawn anew whenever one of its leaves may split. Two adaptive windows (ADWIN) watch the error of each tree: one
@@ -49,23 +49,23 @@ class AdaptiveForest(Ensemble):
     Parameters
     ----------
     trees
-        How many trees, T.
+        Number of trees, T.
     rate
         Mean of the Poisson weights; 6 as in leveraging bagging.
     warning
-        Probability of a false alarm per test of the window that starts a tree in the background.
+        Probability of a false alarm per test of the detector that starts a background tree.
     drift
-        That of the window that replaces the tree.
+        Probability of a false alarm per test of the detector that replaces a tree by its background tree.
     grace
-        Weight a leaf takes in between two looks at whether it should split.
+        Weight of the rows that a leaf learns between two attempts to split it.
     delta
-        Probability with which a look may be mistaken, see `GTest`.
+        Probability that one attempt splits a leaf by chance, see `GTest`.
     max_bytes
-        Limit for each tree; when it is reached, the leaves that promise least stop keeping statistics.
+        Limit for each tree, in bytes; when it is reached, the leaves with the least to gain stop keeping statistics.
     seed
-        Another seed, other weights and columns; every draw is a hash of it with the row or the leaf.
+        Seed of the Poisson weights and of the columns tried; every draw is a hash of it with the row or the leaf.
     schema
-        What is known beforehand: kinds, values, classes, caps.
+        `Declared(...)`: kinds of columns, nominal values, classes and limits that are known beforehand.
 
     Every row is predicted before it is learned, also by `learn`. Merge: none, since drift belongs to one stream.
     Memory: up to 2 T `max_bytes`, half of it for trees in the background, and 10 KB for the windows of each tree. Time:

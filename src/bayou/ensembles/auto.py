@@ -80,7 +80,7 @@ def multiples(candidates: Sequence[Candidate], sizes: Sizes) -> Floats:
 
 
 class Auto(Ensemble):
-    r"""Several classifiers of this library learned side by side, each followed as far as it has been right.
+    r"""Several classifiers learned side by side, and mixed by how well each of them has predicted so far.
 
     P(c | x) = \sum_a q_a P_a(c | x) over the candidates, their plain mean and their log-linear pool (`Pool`). After
     each row q_a is multiplied by what P_a gave the label, and a thousandth of all shares goes back to where they
@@ -93,15 +93,16 @@ class Auto(Ensemble):
     Parameters
     ----------
     budget
-        Time per row in multiples of naive Bayes', rows of a table encoded for each: `"fast"` (5: naive Bayes in three
-        forms, a tree), `"balanced"` (20: also a forest of counts and bagged trees, where both are too dear for 1,000
-        rows, then the better of the two), or `"accurate"` (40: both to the end but on the dearest tables). What is
-        learned never depends on a clock.
+        How much time a row may take, in multiples of the time of naive Bayes, encoding included: `"fast"` (5: three
+        forms of naive Bayes, and a tree), `"balanced"` (20: also a `CountForest` and bagged trees, or, where both
+        exceed the budget, both for 1,000 rows and then the better of the two), or `"accurate"` (40: both to the end,
+        except on the costliest tables). Costs are estimated from the shape of the table, so what is learned never
+        depends on a clock.
     decision
-        How probabilities become a class: `Threshold(label, probability)`, `Costs(...)` or `Abstain(...)`; the most
-        probable by default.
+        How `predict` chooses a class: the most probable one (None), or by `Threshold(label, probability)`, `Costs(...)`
+        or `Abstain(...)`.
     schema
-        What is known beforehand: kinds, values, classes, caps.
+        `Declared(...)`: kinds of columns, nominal values, classes and limits that are known beforehand.
 
     Attributes
     ----------

@@ -39,17 +39,17 @@ class AWE(Ensemble):
     Parameters
     ----------
     estimator
-        What to train on each chunk: a classifier of this library (`NaiveBayes()` unless given), or any object with
+        The classifier to train on each chunk: one of this library (`NaiveBayes()` by default), or any object with
         scikit-learn's `fit` and `predict_proba`, streaming or not.
     chunk
         Rows per chunk.
     members
-        Most members kept. Their votes average out what is chance in single chunks, but `members` chunks back is also as
-        far as a concept that is over goes on voting: many members want small chunks, or learners that vary much.
+        Largest number of members. More of them average out the noise of single chunks, but a concept that is over goes
+        on voting for as many chunks: many members suit small chunks, or learners of high variance.
     folds
-        Folds of the cross-validation.
+        Folds of the cross-validation that judges the newest member.
     replace
-        Who goes when there are too many: `"worst"` (least weight) or `"oldest"`.
+        Which member is dropped when there are too many: `"worst"` (least weight) or `"oldest"`.
 
     Merge: none. Memory: that of the members and of one chunk of rows. Time: a chunk is learned `folds` + 1 times
     and predicted by every member; a row is predicted by every member.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Bagging(Ensemble):
-    r"""Online bagging: the mean of P_m(c | x) over members that each saw every row with its own weight, Poisson(6).
+    r"""Online bagging: the mean of P_m(c | x) over members that learn every row with random weights, Poisson(6).
 
     The weight is a hash of seed, member and the number of the row, so it does not depend on blocks, and a resumed
     stream continues with the same numbers. Rows without weight or label are not numbered.
@@ -32,16 +32,17 @@ class Bagging(Ensemble):
     Parameters
     ----------
     estimator
-        What to train; `ResetOnDrift(HoeffdingTree())`, a tree that starts again when its error rises, unless given.
+        The classifier to train, by default `ResetOnDrift(HoeffdingTree())`, a tree that starts afresh when its error
+        rises.
     n_estimators
-        Members.
+        Number of members.
     rate
-        Mean of the Poisson weights: 1 is the bootstrap (Oza and Russell's), more makes quicker learners (Bifet's
-        leveraging bagging takes 6).
+        Mean of the Poisson weights: 1 is the bootstrap (Oza and Russell's online bagging), and with more (6 in Bifet's
+        leveraging bagging) members learn faster.
     vote
-        `"soft"`: probabilities are averaged; `"hard"`: each member votes for one class.
+        How members vote: `"soft"` (their probabilities are averaged) or `"hard"` (each votes for one class).
     seed
-        Another seed, other weights.
+        Seed of the Poisson weights.
 
     Merge: member by member where members merge (a heuristic: a shard numbers its rows from 0), else none. Memory:
     that of all members. Time: that of all members.

@@ -25,7 +25,7 @@ BAND = 1.96  # standard deviations of a 95 % band
 
 
 class Calibrated(Ensemble):
-    r"""A classifier whose probabilities are made to agree with how often it is right, learned from its own predictions.
+    r"""A classifier whose probabilities are calibrated by a map that is learned from its own predictions on the stream.
 
     Every row is predicted before it is learned, also by `learn`; from the predicted probabilities and the labels a map
     of probabilities is learned: `"temperature"` P'_k \propto P_k^a; `"vector"` P'_k \propto P_k^{a_k} e^{b_k}; `"beta"`
@@ -37,13 +37,15 @@ class Calibrated(Ensemble):
     Parameters
     ----------
     estimator
-        What to calibrate; a `NaiveBayes()` unless given. Its `decision`, if it has one, decides by the calibrated
+        The classifier to calibrate, by default `NaiveBayes()`. Its `decision`, if it has one, uses the calibrated
         probabilities.
     method
-        `"beta"`, `"isotonic"`, `"vector"` or `"temperature"`; the last never changes which class is the most probable.
-        On 32 pairs of a large set and a classifier, beta had the least log-loss, and no calibration error above .01.
+        The calibration map: `"beta"`, `"isotonic"`, `"vector"` or `"temperature"`; the last never changes which class
+        is the most probable. On 32 pairs of a large data set and a classifier, beta had the least log-loss, and no
+        calibration error above .01.
     forget
-        What is left of the record after each row: 1 keeps all of it, less follows a classifier that changes.
+        Factor by which earlier rows are discounted after each row: 1 discounts nothing, less follows a classifier that
+        changes.
 
     Merge: the classifier as it merges, the map averaged (a heuristic); none where the classifier has none. Memory: that
     of the classifier and 1.4 kB a class. Time: that of test-then-train, and O(K) a row.

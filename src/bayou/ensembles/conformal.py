@@ -25,7 +25,7 @@ FORGET = 0.999  # what remains of each score's weight after a row, so that about
 
 
 class ConformalSet(Ensemble):
-    r"""A classifier that also answers with a set of classes, which holds the true one as often as promised.
+    r"""A classifier that also predicts sets of classes, which contain the true class with a given coverage.
 
     Class c is in the set if 1 - P(c | x) is at most the (1 - \alpha)-quantile of the scores 1 - P(y | x) that true
     classes had lately; after each row \alpha moves by `rate` (1 - coverage - [the set missed]), adaptive conformal
@@ -36,13 +36,15 @@ class ConformalSet(Ensemble):
     Parameters
     ----------
     estimator
-        What gives the probabilities; a `NaiveBayes()` unless given. A better one makes smaller sets.
+        The classifier that gives the probabilities, by default `NaiveBayes()`. A better one gives smaller sets.
     coverage
-        How often the set is to hold the true class, in (0, 1).
+        Share of rows whose set is to contain the true class, in (0, 1).
     by_class
-        Whether the promise holds for each class by itself (Mondrian): rare classes are then covered as often as others.
+        Whether the coverage holds for each class by itself (Mondrian): rare classes are then covered as often as
+        others.
     rate
-        How quickly \alpha follows; more keeps the promise over fewer rows, and makes sets less even.
+        Step size by which \alpha adapts to the coverage so far; a larger one reaches the coverage over fewer rows, and
+        makes the sizes of sets vary more.
 
     Every row is predicted before it is learned, also by `learn`. A class that was never learned is in no set.
 

@@ -110,7 +110,7 @@ class ResetOnDrift(Ensemble):
     Parameters
     ----------
     estimator
-        What to train; a `NaiveBayes()` unless given.
+        The classifier to train, by default `NaiveBayes()`.
     delta
         Probability of a false alarm per test.
     clock

@@ -24,14 +24,15 @@ STEPS = 16  # decays per half-life
 
 
 class Fading(Ensemble):
-    r"""A classifier that fades: a row h half-lives old counts 2^{-h}; all counts are decayed 16 times per half-life.
+    r"""A classifier that forgets: a row h half-lives old counts 2^{-h}; counts are decayed 16 times per half-life.
 
     Parameters
     ----------
     estimator
-        What to train: any classifier that can decay; a `NaiveBayes()` unless given.
+        The classifier to train, any whose counts can decay, by default `NaiveBayes()`.
     half_life
-        Rows after which a row counts half: fewer follow changes sooner, more know more where nothing changes.
+        Number of rows after which a row counts half: a shorter half-life follows changes sooner, a longer one is more
+        accurate where nothing changes.
 
     Merge: the earlier model is faded by the rows of the later one, then they add up, in stream order. Memory: that
     of the classifier. Time: that of the classifier, and all of its state is multiplied 16 times per half-life.

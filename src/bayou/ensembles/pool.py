@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Pool(DifferentMembers):
-    r"""A log-linear pool of different classifiers, weighed by what each said before a row was known.
+    r"""A log-linear pool of different classifiers, weighted by how well they predict rows before learning them.
 
     H_k = \log P(k) + b_k + \sum_m w_{mk} (\log P_m(k | x) - \log P(k)), and P = softmax(H); weights begin at 1/M.
     It is mixed with the plain mean of the members' probabilities, by the probability that each gave to the labels.
@@ -30,12 +30,12 @@ class Pool(DifferentMembers):
     Parameters
     ----------
     estimators
-        The members; naive Bayes and a Hoeffding tree unless given. On streams whose labels come in runs, `NoChange()`
-        among them lets the pool hear the last label.
+        The classifiers, by default naive Bayes and a Hoeffding tree. On streams whose labels come in runs, `NoChange()`
+        among them lets the pool use the last label.
     rate
-        Of the steps by which weights move.
+        Learning rate of the weights.
     forget
-        What is left of the pool's record after each row: 1 keeps all of it, 0.999 follows drift.
+        Factor by which the pool discounts earlier rows after each row: 1 discounts nothing, 0.999 follows drift.
 
     Merge: member by member where all merge, weights averaged (a heuristic), else none. Memory: that of the members.
     Time: that of the members, and O(M K) per row for M members.

@@ -30,14 +30,15 @@ class WeightedVoting(DifferentMembers):
     Parameters
     ----------
     estimators
-        The members; naive Bayes and a Hoeffding tree unless given.
+        The classifiers, by default naive Bayes and a Hoeffding tree.
     weights
-        `"accuracy"`: each member's share of right predictions so far, (right + 1) / (all + 2); or numbers, one per
-        member.
+        Weights of the votes: `"accuracy"` (each member's share of right predictions so far, (right + 1) / (all + 2)),
+        or numbers, one per member.
     vote
-        `"hard"`: each member votes for one class; `"soft"`: it shares its weight out by its probabilities.
+        How members vote: `"hard"` (each votes for one class) or `"soft"` (its vote is divided among the classes by its
+        probabilities).
     threshold
-        With two classes, how large the share of votes for the second class (in canonical order) must be to win.
+        With two classes: the share of votes that the second class (in canonical order) needs to win.
 
     Merge: member by member where all merge (a heuristic, for the weights), else none. Memory: that of the members.
     Time: that of the members, which also predict every row they learn where weights follow their accuracy.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Window(Ensemble):
-    r"""A classifier of a sliding window: panes of rows are filled in turn, the oldest is emptied, their sum predicts.
+    r"""A classifier of the rows in a sliding window: panes are filled in turn, the oldest dropped, their sum predicts.
 
     With N_p the counts of pane p, prediction reads N = \sum_p N_p. The window holds between `rows` - `rows` / `panes`
     and `rows` rows. Nothing is ever subtracted, so it works for every summary that merges, without cancellation.
@@ -30,11 +30,12 @@ class Window(Ensemble):
     Parameters
     ----------
     estimator
-        What to train: any classifier that merges; a `NaiveBayes()` unless given.
+        The classifier to train, any that merges, by default `NaiveBayes()`.
     rows
-        Length of the window: shorter follows changes sooner, longer knows more where nothing changes.
+        Length of the window, in rows: a shorter one follows changes sooner, a longer one is more accurate where nothing
+        changes.
     panes
-        Parts that are forgotten one at a time.
+        Number of parts of the window, which are forgotten one at a time.
 
     Merge: none, since a window belongs to one stream. Memory: `panes` + 1 times that of the classifier. Time: a row
     is learned twice, and `panes` models are added up when a pane is full.

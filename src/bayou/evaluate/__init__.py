@@ -1,4 +1,4 @@
-"""Evaluation: test-then-train, hold-out, cross-validation, and what they found as data, text and HTML."""
+"""Evaluation: test-then-train, hold-out, cross-validation, and their results as data, text and HTML."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LATER, __getattr__ = offered_names(
     },
 )
 
-__all__ = [  # some of the names are imported when they are asked for
+__all__ = [  # some of the names are imported at their first use
     "Evaluation",
     "Prequential",
     "Progress",

@@ -1,4 +1,4 @@
-"""Models that are evaluated side by side: their names, and the baselines that run along."""
+"""Models that are evaluated side by side: their names, and the baselines that are added."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Models = Estimator | Sequence[Estimator] | Mapping[str, Estimator]
 
 
 def named(models: Models) -> dict[str, Estimator]:
-    """Models by name; those given without one are called as they print.
+    """Models by name; a model given without a name gets its repr.
 
     >>> list(named([MajorityClass(), MajorityClass()]))
     ['MajorityClass', 'MajorityClass 2']
@@ -25,11 +25,11 @@ def named(models: Models) -> dict[str, Estimator]:
     else:
         chosen = {}
         for model in [models] if isinstance(models, Estimator) else models:
-            name = spare = repr(model).removesuffix("()")
+            name = free = repr(model).removesuffix("()")
             number = 2
-            while spare in chosen:
-                spare, number = f"{name} {number}", number + 1
-            chosen[spare] = model
+            while free in chosen:
+                free, number = f"{name} {number}", number + 1
+            chosen[free] = model
     if not chosen:
         raise SchemaError("there is no model to evaluate; give at least one")
     for name, model in chosen.items():
@@ -41,18 +41,18 @@ def named(models: Models) -> dict[str, Estimator]:
 
 
 def with_baselines(models: Mapping[str, Estimator]) -> tuple[dict[str, Estimator], set[str]]:
-    """The models, then no-change and the majority class unless they are among them; the names added."""
-    everyone = dict(models)
+    """The models with no-change and the majority class added, unless they are among them, and the names added."""
+    competitors = dict(models)
     added = set()
     for name, kind in (("no-change", NoChange), ("majority", MajorityClass)):
-        if name not in everyone and not any(type(model) is kind for model in everyone.values()):
-            everyone[name] = kind()
+        if name not in competitors and not any(type(model) is kind for model in competitors.values()):
+            competitors[name] = kind()
             added.add(name)
-    return everyone, added
+    return competitors, added
 
 
 def has_learned_labels(model: Estimator, record: Record, labels: Sequence[Label]) -> bool:
-    """Whether a model looks at labels alone, and has learned just those that its record has counted, over `labels`.
+    """Whether a model is a baseline that has learned exactly the labels that its record has counted, coded by `labels`.
 
     >>> model = MajorityClass().fit([[1]], ["a"])
     >>> has_learned_labels(model, Record(), [])
@@ -73,5 +73,5 @@ def _weights(labels: Sequence[Label], weights: Floats) -> dict[Hashable, float]:
 
 
 def _key(labels: Sequence[Label], code: int) -> Hashable:
-    """What tells the label of this code from others; None of -1."""
+    """The identity of the label with this code; None for -1."""
     return identity_key(labels[code]) if code >= 0 else None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayou.errors import DataError
 from bayou.evaluate.competitors import Models, named, with_baselines
-from bayou.evaluate.holdout import in_their_order, tested
+from bayou.evaluate.holdout import by_learning_order, track_records
 from bayou.evaluate.shared_encoding import shared_encodings
 from bayou.evaluate.significance import Verdict, corrected_t_test
 from bayou.hashing import hash_label
@@ -63,10 +63,10 @@ class CrossValidation:
         return self.mean(self._only(), "log_loss")
 
     def _only(self) -> str:
-        own = [name for name in self.values if name not in self.baselines]
-        if len(own) != 1:
-            raise AttributeError(f"{len(own)} models were evaluated: ask result.mean({own[0]!r})")
-        return own[0]
+        models = [name for name in self.values if name not in self.baselines]
+        if len(models) != 1:
+            raise AttributeError(f"{len(models)} models were evaluated: ask result.mean({models[0]!r})")
+        return models[0]
 
     def against(self, reference: str, metric: str = "accuracy") -> dict[str, Verdict]:
         """Every other model against one, by the corrected resampled t-test on the differences of the folds."""
@@ -79,7 +79,7 @@ class CrossValidation:
         }
 
     def table(self, reference: str | None = None) -> str:
-        """Means over the folds in percent, but for the log-loss; `p` is two-sided, against the reference."""
+        """Means over the folds as a table, in percent except for the log-loss; `p` is two-sided."""
         reference = reference or next(iter(self.values))
         verdicts = self.against(reference)
         headers = ["model", "accuracy", "±", "kappa", "macro F1", "log-loss", "difference", "p", ""]
@@ -146,21 +146,21 @@ def cross_validate(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> CrossValidation:
-    """Cross-validation: learn on all folds but one, test on that one, in turn; `models` themselves stay as they are.
+    """Cross-validation: learn on all folds but one, test on that one, in turn; `models` are not changed.
 
     Parameters
     ----------
     models
         A classifier, a list of them, or a mapping from names to classifiers.
     X, y
-        Rows and labels, or a source and nothing. All rows are held in memory.
+        Rows and labels, or a source alone. All rows are held in memory.
     folds, repeats, seed
         Rows are dealt to folds by a hash of (seed, repeat, row number): the same on every machine. A model that
         `depends_on_order` learns the rows of a training part in a hashed order too, as `fit` does.
     stratified
         Every fold gets its share of every class.
     progress
-        Called with the number of parts done and of all parts.
+        Called after each fold with the number of folds done and of all folds.
 
     Returns
     -------
@@ -190,13 +190,13 @@ def cross_validate(
         if is_source(data):
             for model in fresh.values():
                 declare_columns(model, data)
-        for group, (table, labels) in in_their_order(fresh, learning):
+        for group, (table, labels) in by_learning_order(fresh, learning):
             for shared in shared_encodings(group):
                 block = shared.encode(table, labels, learn=True)
                 for name, model in shared.models.items():
                     shared.learn(name, block)
                     model.refresh()
-        records, _, _ = tested(fresh, (testing.table, testing.labels))
+        records, _, _ = track_records(fresh, (testing.table, testing.labels))
         for name, record in records.items():
             for metric, value in record.running.headlines().items():
                 values[name][metric].append(value)
@@ -208,19 +208,19 @@ def cross_validate(
 
 
 def compare(models: Models, X: Source | Any, y: Any = None, **options: Any) -> CrossValidation:
-    """Cross-validate several models on the same folds; the first is the one the others are tested against.
+    """Cross-validate several models on the same folds, and test the others against the first.
 
     Significance is by the corrected resampled t-test, which allows for the overlap of the training parts; print the
-    result, or ask `against(name)`.
+    result, or call `against(name)` on it.
 
     Parameters
     ----------
     models
         A list of classifiers, or a mapping from names to classifiers.
     X, y
-        Rows and labels, or a source and nothing. All rows are held in memory.
+        Rows and labels, or a source alone. All rows are held in memory.
     **options
-        What `cross_validate` takes besides: `folds`, `repeats`, `stratified`, `seed`, `progress`.
+        Further parameters of `cross_validate`: `folds`, `repeats`, `stratified`, `seed`, `progress`.
 
     Returns
     -------
@@ -241,7 +241,7 @@ def compare(models: Models, X: Source | Any, y: Any = None, **options: Any) -> C
 def splits(
     labels: Any, folds: int, repeats: int, stratified: bool, seed: int
 ) -> Iterator[tuple[Folds, Folds]]:
-    """Places of training and test rows, fold after fold, repeat after repeat."""
+    """Yield the indices of training and test rows of each fold, for all folds of each repeat."""
     from bayou.encoding.columns import distinct
 
     n = len(labels)

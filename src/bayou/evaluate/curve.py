@@ -12,11 +12,11 @@ from bayou.block import Floats
 from bayou.checks import require
 from bayou.readings.metrics import HEADLINES
 
-MOST = 400  # points kept of a curve whose spacing nobody gave: beyond, every other one goes
+MOST_POINTS = 400  # of a curve whose spacing was not given: beyond, every other one is dropped
 
 
 class Spacing:
-    """At which row numbers a curve has points.
+    """The row numbers at which a curve has points.
 
     Without `every`, points lie `start` rows apart, and twice as far whenever there would be more than 400: a curve
     over any number of rows stays small.
@@ -32,8 +32,8 @@ class Spacing:
         return [point - row for point in range(first, row + n + 1, self.every)]
 
     def widen(self, points: int) -> bool:
-        """Whether it is time for every other point to go."""
-        if self.given or points <= MOST:
+        """Double the spacing if there are too many points; returns whether it did."""
+        if self.given or points <= MOST_POINTS:
             return False
         self.every *= 2
         return True
@@ -68,7 +68,7 @@ class Curve:
 
 
 class CurveBuilder:
-    """Collects the points of one model."""
+    """Collects the points of the learning curve of one model."""
 
     def __init__(self) -> None:
         self.rows: list[int] = []

@@ -1,4 +1,4 @@
-"""Test-then-train with labels that come later: what is scored is what was said when the record arrived."""
+"""Test-then-train with labels that arrive later: the prediction made when a record arrived is scored."""
 
 from __future__ import annotations
 
@@ -22,81 +22,83 @@ from bayou.training.batches import LabelledBatch
 
 
 class Delayed(Prequential):
-    """Prequential evaluation of records whose labels come later, from logs opened with `at_arrival=True`.
+    """Prequential evaluation of records whose labels arrive later, from logs opened with `at_arrival=True`.
 
-    Every record comes twice: without a label when it arrives, and is predicted; and with its label when that
-    comes: the prediction made at arrival is scored, and the record learned. For the models this is one pass over these
+    Every record comes twice: when it arrives, without a label, it is predicted; when its label arrives, the prediction
+    made at arrival is scored, and the record is learned. For the models this is one pass over these
     rows, in which those that arrive are unlabelled. Predictions of records that wait are part of the state.
 
     Parameters
     ----------
     models, window, every
-        As of `Prequential`.
+        As in `Prequential`.
     """
 
     def __init__(self, models: Models, *, window: int = 1000, every: int | None = None) -> None:
         super().__init__(models, window=window, every=every)
         self._events = 0
-        self._waiting = _Said(list(self.models), list(self._sets.records))
+        self._pending = _Predictions(list(self.models), list(self._sets.records))
 
     def _realign(self, plan: Alignment) -> None:
         super()._realign(plan)
-        self._waiting.realign(plan.classes.to, plan.classes.size)
+        self._pending.realign(plan.classes.to, plan.classes.size)
 
     def _follows_from_labels(self, name: str) -> bool:
-        return False  # what was predicted is kept until the label comes
+        return False  # predictions are kept until the label arrives
 
     def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:
         rows = batch.rows
         if not isinstance(rows, JoinedRows):
             raise DataError("these rows are not joined with labels that come later", remedy="use Prequential")
         arrived, labelled = np.flatnonzero(codes < 0), np.flatnonzero(codes >= 0)
-        said = self._said(rows.tickets, arrived, proba)
-        self._waiting.add(said)
-        place = self._waiting.places(rows.tickets[labelled])
+        predictions = self._predictions_of(rows.tickets, arrived, proba)
+        self._pending.add(predictions)
+        place = self._pending.places(rows.tickets[labelled])
         y = codes[labelled]
         blocks = {}
         for i, name in enumerate(self.models):
-            decided = self._waiting.decided[i][place] if self._decides(name) else None
-            blocks[name] = scored_rows(y, self._waiting.proba[i][place], decided=decided)
+            decided = self._pending.decided[i][place] if self._decides(name) else None
+            blocks[name] = scored_rows(y, self._pending.proba[i][place], decided=decided)
         sets: dict[str, Sets] = {
-            name: (self._waiting.sets[i][place], y) for i, name in enumerate(self._sets.records)
+            name: (self._pending.sets[i][place], y) for i, name in enumerate(self._sets.records)
         }
         before, events, self._events = self.rows, self._events, self._events + batch.size
         self._count(y, blocks, sets)
-        self.drifts.look(self._events, lambda event: before + int(np.searchsorted(labelled, event - events)))
-        self._waiting.forget(rows.tickets[labelled], rows.oldest)
+        self.drifts.collect(
+            self._events, lambda event: before + int(np.searchsorted(labelled, event - events))
+        )
+        self._pending.forget(rows.tickets[labelled], rows.oldest)
 
-    def _said(
+    def _predictions_of(
         self, tickets: NDArray[np.int64], arrived: NDArray[np.intp], proba: Mapping[str, Floats]
-    ) -> _Said:
-        """What the models say of records that arrive, by the classes of this evaluation."""
-        said = _Said(list(self.models), list(self._sets.records))
-        said.tickets = tickets[arrived]
-        size = len(self._book.labels)
+    ) -> _Predictions:
+        """The predictions for records that arrive, coded by the classes of this evaluation."""
+        predictions = _Predictions(list(self.models), list(self._sets.records))
+        predictions.tickets = tickets[arrived]
+        size = len(self._label_index.labels)
         for i, (name, model) in enumerate(self.models.items()):
             labels = model.labels()
-            said.proba[i] = self._book.spread(proba[name][arrived], labels)
-            said.decided[i] = np.full(len(arrived), -1, np.int32)
+            predictions.proba[i] = self._label_index.spread(proba[name][arrived], labels)
+            predictions.decided[i] = np.full(len(arrived), -1, np.int32)
             if self._decides(name) and labels:
                 chosen = model.decide(proba[name][arrived]).astype(np.int32)
-                said.decided[i] = self._book.translated(chosen, labels)
+                predictions.decided[i] = self._label_index.translated(chosen, labels)
         latest = self._sets.latest()
         for i, (name, (sets, _)) in enumerate(latest.items()):
-            said.sets[i] = np.zeros((len(arrived), size), np.bool_)
+            predictions.sets[i] = np.zeros((len(arrived), size), np.bool_)
             known = self.models[name].schema_.classes.values
-            said.sets[i][:, self._book.translated(np.arange(len(known), dtype=np.int32), known)] = sets[
-                arrived
-            ]
-        return said
+            predictions.sets[i][
+                :, self._label_index.translated(np.arange(len(known), dtype=np.int32), known)
+            ] = sets[arrived]
+        return predictions
 
     def _decides(self, name: str) -> bool:
         return getattr(self.models[name], "decision", None) is not None
 
     def arrays(self) -> Arrays:
-        """All that was found so far, and what was said of records that wait."""
+        """The state of the evaluation, with the predictions for records that wait."""
         events = np.array([self._events], np.int64)
-        return {**super().arrays(), "delayed.events": events, **self._waiting.arrays()}
+        return {**super().arrays(), "delayed.events": events, **self._pending.arrays()}
 
     def restore(self, arrays: Arrays) -> None:
         """Take a state given by `arrays` that belongs to the models; refuses an impossible one."""
@@ -104,11 +106,11 @@ class Delayed(Prequential):
         events = arrays["delayed.events"]
         require(events.dtype == np.int64 and events.shape == (1,), "a delayed evaluation counts its rows")
         self._events = int(events[0])
-        self._waiting.restore(arrays, len(self._book.labels))
+        self._pending.restore(arrays, len(self._label_index.labels))
 
 
-class _Said:
-    """What models said of records that wait, by the numbers of the records, which rise."""
+class _Predictions:
+    """Predictions for records that wait for their label, in rising order of the numbers of the records."""
 
     def __init__(self, models: list[str], with_sets: list[str]) -> None:
         self.tickets: NDArray[np.int64] = np.zeros(0, np.int64)
@@ -117,7 +119,7 @@ class _Said:
         self.sets: list[Flags] = [np.zeros((0, 0), np.bool_) for _ in with_sets]
 
     def realign(self, to: NDArray[np.int64], size: int) -> None:
-        """Make room for new classes, which nobody has thought of."""
+        """Make room for new classes, which have probability 0 and are in no set."""
         places = np.append(to, -1).astype(np.int32)
         for i, old in enumerate(self.proba):
             self.proba[i] = np.zeros((len(old), size))
@@ -128,15 +130,19 @@ class _Said:
             self.sets[i] = np.zeros((len(sets), size), np.bool_)
             self.sets[i][:, to] = sets
 
-    def add(self, new: _Said) -> None:
-        """Take in what was said of records that have arrived."""
+    def add(self, new: _Predictions) -> None:
+        """Append the predictions for records that have arrived."""
         self.tickets = np.concatenate([self.tickets, new.tickets])
-        for own, more in ((self.proba, new.proba), (self.decided, new.decided), (self.sets, new.sets)):
-            for i, array in enumerate(more):
-                own[i] = np.concatenate([own[i], array])
+        for arrays, new_arrays in (
+            (self.proba, new.proba),
+            (self.decided, new.decided),
+            (self.sets, new.sets),
+        ):
+            for i, array in enumerate(new_arrays):
+                arrays[i] = np.concatenate([arrays[i], array])
 
     def places(self, tickets: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Where these records stand."""
+        """The positions of these records; refuses unknown ones."""
         place = np.searchsorted(self.tickets, tickets)
         known = place < len(self.tickets)
         if not known.all() or (self.tickets[place] != tickets).any():
@@ -147,7 +153,7 @@ class _Said:
         return place
 
     def forget(self, tickets: NDArray[np.int64], oldest: int) -> None:
-        """Let go of records that have got their label, and of those before `oldest`, which never will."""
+        """Drop records that have got their label, and those before `oldest`, which never will."""
         kept = (self.tickets >= oldest) & ~np.isin(self.tickets, tickets)
         self.tickets = self.tickets[kept]
         self.proba = [array[kept] for array in self.proba]
@@ -155,14 +161,14 @@ class _Said:
         self.sets = [array[kept] for array in self.sets]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All of it under stable names."""
+        """The whole state under stable names."""
         out: dict[str, NDArray[Any]] = {"delayed.tickets": self.tickets}
         out |= {f"delayed.{i}.proba": array for i, array in enumerate(self.proba)}
         out |= {f"delayed.{i}.decided": array for i, array in enumerate(self.decided)}
         return out | {f"delayed.{i}.sets": array for i, array in enumerate(self.sets)}
 
     def restore(self, arrays: Arrays, classes: int) -> None:
-        """Take what `arrays` gave; refuses what cannot be."""
+        """Take a state given by `arrays`; refuses an impossible one."""
         tickets = arrays["delayed.tickets"]
         require(tickets.dtype == np.int64 and tickets.ndim == 1, "records that wait have numbers")
         rising("the numbers of records that wait", tickets)

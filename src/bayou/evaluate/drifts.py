@@ -14,26 +14,28 @@ from bayou.protocols import Arrays
 class Drifts:
     """Numbers of the rows, from 0 on, at which models that watch for drift noticed one.
 
-    Models are looked at batch by batch; what they say does not depend on the batches.
+    They are collected batch by batch, and do not depend on how the rows were cut into batches.
     """
 
     def __init__(self, models: Mapping[str, Any]) -> None:
-        self._watching = {name: model for name, model in models.items() if hasattr(type(model), "drifts")}
-        self._seen = {name: model.drifts if model.started else 0 for name, model in self._watching.items()}
-        self.rows: dict[str, list[int]] = {name: [] for name in self._watching}
+        self._detectors = {name: model for name, model in models.items() if hasattr(type(model), "drifts")}
+        self._counted = {
+            name: model.drifts if model.started else 0 for name, model in self._detectors.items()
+        }
+        self.rows: dict[str, list[int]] = {name: [] for name in self._detectors}
 
-    def look(self, rows: int, number: Callable[[int], int] | None = None) -> None:
-        """Remember what the models have noticed since the last look; `rows` of the evaluation have gone by.
+    def collect(self, rows: int, number: Callable[[int], int] | None = None) -> None:
+        """Collect the drifts noticed since the last call, after `rows` rows of the evaluation.
 
-        `number` turns the number of such a row into the one to remember.
+        `number` maps the number of a row to the one to record.
         """
-        for name, model in self._watching.items():
-            new = model.drifts - self._seen[name]
+        for name, model in self._detectors.items():
+            new = model.drifts - self._counted[name]
             if new:
-                before = model.position - rows  # rows the model had met before the evaluation
-                self._seen[name] = model.drifts
-                found = [row - before for row in model.drift_rows[-new:]]
-                self.rows[name] += found if number is None else [number(row) for row in found]
+                before = model.position - rows  # rows the model had learned before the evaluation
+                self._counted[name] = model.drifts
+                drift_rows = [row - before for row in model.drift_rows[-new:]]
+                self.rows[name] += drift_rows if number is None else [number(row) for row in drift_rows]
 
     def arrays(self) -> Arrays:
         """Row numbers of the drifts under stable names."""

@@ -1,4 +1,4 @@
-"""The result of an evaluation: models side by side, with the two baselines everybody has to beat."""
+"""The result of an evaluation: models side by side, with two baselines that every model has to beat."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bayou.plain_text import shortened, table_text
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Results by name; the numbers of the model itself where there is one besides the baselines.
+    """Results by name; if one model was evaluated besides the baselines, its scores are attributes.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class Evaluation:
     models: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write one self-contained page to look at: curves, mistakes, thresholds, and what the models learned."""
+        """Write one self-contained HTML report: curves, mistakes, thresholds, and what the models learned."""
         from bayou.report import write_report  # pages are drawn by many modules that evaluating does not need
 
         write_report(path, self, self.models)
@@ -56,13 +56,13 @@ class Evaluation:
 
     @property
     def only(self) -> Result:
-        """The one model that is not a baseline that ran along."""
-        own = [result for result in self.results.values() if not result.baseline]
-        if len(own) != 1:
+        """The result of the only model that was evaluated, besides the baselines."""
+        models = [result for result in self.results.values() if not result.baseline]
+        if len(models) != 1:
             raise AttributeError(
-                f"{len(own)} models were evaluated: ask one of them, result[{next(iter(self.results))!r}]"
+                f"{len(models)} models were evaluated: ask one of them, result[{next(iter(self.results))!r}]"
             )
-        return own[0]
+        return models[0]
 
     @property
     def accuracy(self) -> float:
@@ -105,27 +105,27 @@ class Evaluation:
         return self.only.curve
 
     def columns(self) -> list[int]:
-        """Columns of the table that say something here."""
+        """Indices of the columns of the table that apply to these results."""
         timed = any(result.seconds > 0 for result in self.results.values())
         lines = [result.cells() for result in self.results.values()]
-        some = [i for i in WHERE_THEY_APPLY if any(line[i] for line in lines)]
-        last = [7] * (self.window is not None) + [8] * timed
-        return [*range(7), *some, *last]
+        optional = [i for i in WHERE_THEY_APPLY if any(line[i] for line in lines)]
+        trailing = [7] * (self.window is not None) + [8] * timed
+        return [*range(7), *optional, *trailing]
 
     def table(self, width: int | None = None) -> str:
-        """The comparison as text: percent, but for the log-loss; baselines last.
+        """The comparison as text, in percent except for the log-loss; baselines last.
 
         A table wider than `width` leaves out columns from the right.
         """
-        kept = self.columns()
+        shown = self.columns()
         latest = f"last {self.window or 0:,}"
         headers = [latest if header == "window" else header for header in HEADERS]
         lines = [result.cells() for result in self.results.values()]
         while True:
-            text = table_text([headers[i] for i in kept], [[line[i] for i in kept] for line in lines])
-            if width is None or len(kept) <= 4 or max(map(len, text.splitlines())) <= width:
+            text = table_text([headers[i] for i in shown], [[line[i] for i in shown] for line in lines])
+            if width is None or len(shown) <= 4 or max(map(len, text.splitlines())) <= width:
                 return text
-            kept = kept[:-1]
+            shown = shown[:-1]
 
     def __str__(self) -> str:
         return f"{self.protocol}, {self.rows:,} rows\n{self.table()}"
@@ -142,10 +142,10 @@ class Evaluation:
         }
 
     def _repr_html_(self) -> str:
-        kept = self.columns()
-        head = "".join(f"<th>{escape(HEADERS[i])}</th>" for i in kept)
+        shown = self.columns()
+        head = "".join(f"<th>{escape(HEADERS[i])}</th>" for i in shown)
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape(result.cells()[i])}</td>" for i in kept) + "</tr>"
+            "<tr>" + "".join(f"<td>{escape(result.cells()[i])}</td>" for i in shown) + "</tr>"
             for result in self.results.values()
         )
         curves = {shortened(name, 40): result.curve for name, result in self.results.items()}

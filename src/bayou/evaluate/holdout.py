@@ -1,4 +1,4 @@
-"""Learn on some rows, test on others."""
+"""Hold-out evaluation: learn some rows, test on others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bayou.evaluate.clock import Clock
 from bayou.evaluate.competitors import Models, named, with_baselines
 from bayou.evaluate.curve import CurveBuilder
 from bayou.evaluate.evaluation import Evaluation
-from bayou.evaluate.label_index import LabelIndex, met
+from bayou.evaluate.label_index import LabelIndex, distinct_labels
 from bayou.evaluate.record import Record
 from bayou.evaluate.result import Result
 from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
@@ -27,15 +27,15 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
     """Hold-out evaluation: learn all rows of `train`, then predict those of `test`; the models learn in place.
 
     Kappa-M compares with the majority class of the training rows. Both parts are read once, in blocks. If `train` is
-    a pair (X, y), all its rows are in hand, and a model that `depends_on_order` learns them in a hashed order, as
-    `fit` does; a source is a stream, and is learned as it comes.
+    a pair (X, y), all its rows are in memory, and a model that `depends_on_order` learns them in a hashed order, as
+    `fit` does; a source is a stream, and is learned in its own order.
 
     Parameters
     ----------
     models
         A classifier, a list of them, or a mapping from names to classifiers.
     train, test
-        A source each, or a pair (X, y).
+        Two sources, or pairs (X, y).
 
     Returns
     -------
@@ -57,7 +57,7 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
         for model in competitors.values():
             declare_columns(model, train)
     groups = (
-        [(competitors, train)] if is_source(train) else in_their_order(competitors, RowsInMemory.of(train))
+        [(competitors, train)] if is_source(train) else by_learning_order(competitors, RowsInMemory.of(train))
     )
     learned = 0
 
@@ -67,25 +67,25 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
         for shared in together:
             clock = Clock()
             block = shared.encode(batch.rows, batch.labels, learn=True)
-            reading = clock.lap()
+            encoding = clock.lap()
             for name in shared.models:
                 shared.learn(name, block)
-                seconds[name] += reading + clock.lap()
+                seconds[name] += encoding + clock.lap()
 
     for group, data in groups:
         feed(data, partial(learn, shared_encodings(group)))
     for model in competitors.values():
         model.refresh()
-    records, labels, rows = tested(competitors, test)
+    records, labels, rows = track_records(competitors, test)
     scores = {name: record.running for name, record in records.items()}
-    rival = _rival(competitors, scores)
+    majority_hits = _majority_hits(competitors, scores)
     results = {
         name: Result(
             name,
             repr(model),
             labels,
             rows,
-            replace(scores[name], majority=rival, majority_peeking=rival),
+            replace(scores[name], majority=majority_hits, majority_peeking=majority_hits),
             None,
             None,
             CurveBuilder().curve(),
@@ -101,45 +101,47 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
     return Evaluation(protocol, results, rows, None, time.perf_counter() - start, models=competitors)
 
 
-def in_their_order(
+def by_learning_order(
     models: dict[str, Estimator], rows: RowsInMemory
 ) -> list[tuple[dict[str, Estimator], tuple[Any, Any]]]:
-    """Models with the rows they learn, (X, y): as they stand, or in a hashed order for models that depend on it."""
-    ordered = {name: model for name, model in models.items() if model.depends_on_order}
-    others = {name: model for name, model in models.items() if name not in ordered}
+    """Models with the rows (X, y) that they learn: in the given order, or hashed for models that depend on it."""
+    dependent = {name: model for name, model in models.items() if model.depends_on_order}
+    others = {name: model for name, model in models.items() if name not in dependent}
     groups = [(others, (rows.table, rows.labels))] if others else []
-    if ordered:
+    if dependent:
         hashed = rows.take(hashed_order(rows.table, rows.labels))
-        groups.append((ordered, (hashed.table, hashed.labels)))
+        groups.append((dependent, (hashed.table, hashed.labels)))
     return groups
 
 
-def tested(
+def track_records(
     models: dict[str, Estimator], test: Source | tuple[Any, Any]
 ) -> tuple[dict[str, Record], tuple[Any, ...], int]:
     """Track records of fitted models on rows they do not learn, the classes, and the number of rows."""
-    book = LabelIndex()
+    label_index = LabelIndex()
     records = {name: Record() for name in models}
     rows = 0
     together = shared_encodings(models)
 
     def predict(batch: LabelledBatch) -> None:
         nonlocal rows
-        plan = book.admit([*met(batch.labels), *(c for model in models.values() for c in model.labels())])
-        codes_of = book.codes(batch.labels)
+        plan = label_index.admit(
+            [*distinct_labels(batch.labels), *(c for model in models.values() for c in model.labels())]
+        )
+        codes = label_index.codes(batch.labels)
         for shared in together:
             block = shared.encode(batch.rows)
             for name, model in shared.models.items():
                 if plan is not None:
                     records[name].realign(plan)
-                records[name].update(book.scored(codes_of, model.proba(block), model))
+                records[name].update(label_index.scored(codes, model.proba(block), model))
         rows += batch.size
 
     feed(test, predict)
-    return records, tuple(book.labels), rows
+    return records, tuple(label_index.labels), rows
 
 
-def _rival(models: dict[str, Estimator], scores: dict[str, Scores]) -> float:
-    """Weight of the rows the majority class of the training rows gets right."""
+def _majority_hits(models: dict[str, Estimator], scores: dict[str, Scores]) -> float:
+    """Weight of the rows whose class is the majority class of the training rows."""
     name = next(name for name, model in models.items() if type(model).__name__ == "MajorityClass")
     return float(scores[name].right.sum())

@@ -1,4 +1,4 @@
-"""The classes of an evaluation, in canonical order, while more of them may come."""
+"""The classes of an evaluation in canonical order; new ones may be added at any time."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from bayou.summaries.outcomes import class_plan, scored_rows
 
 
 class LabelIndex:
-    """Labels in canonical order, so that ties are the same however the stream was cut.
+    """Labels in canonical order, so that ties do not depend on how the stream was cut into blocks.
 
     Examples
     --------
-    >>> book = LabelIndex()
-    >>> _ = book.admit(["b", "a"])
-    >>> book.labels, book.codes(["b", None, "a"]).tolist()
+    >>> index = LabelIndex()
+    >>> _ = index.admit(["b", "a"])
+    >>> index.labels, index.codes(["b", None, "a"]).tolist()
     (['a', 'b'], [1, -1, 0])
     """
 
@@ -31,7 +31,7 @@ class LabelIndex:
         self._place: dict[Any, int] = {}
 
     def admit(self, labels: Iterable[Label]) -> Alignment | None:
-        """Take in new labels; the plan that moves summaries along, or None if all are known."""
+        """Add new labels; returns the plan to realign summaries with, or None if all were known."""
         new = {identity_key(label): label for label in labels if identity_key(label) not in self._place}
         if not new:
             return None
@@ -42,20 +42,20 @@ class LabelIndex:
         return plan
 
     def codes(self, y: Any) -> Codes:
-        """Class codes; -1 for missing labels and for labels nobody admitted."""
-        found, inverse, _ = distinct(y, "the labels", 0)
-        place = [self._place.get(identity_key(label), -1) for label in found]
+        """Class codes; -1 for missing labels and for labels that were not added."""
+        labels, inverse, _ = distinct(y, "the labels", 0)
+        place = [self._place.get(identity_key(label), -1) for label in labels]
         return np.array([*place, -1], dtype=np.int32)[inverse]
 
     def translated(self, codes: Codes, labels: Sequence[Label]) -> Codes:
-        """Class codes from those that count in `labels`, all of them admitted; -1 stays -1."""
+        """Class codes of this index from codes that refer to `labels`, all of them known; -1 stays -1."""
         where = [self._place[identity_key(c)] for c in labels]
         if where == list(range(len(where))):
             return codes
         return np.array([*where, -1], np.int32).take(codes, mode="wrap")
 
     def scored(self, codes: Codes, proba: Floats, model: Estimator) -> Block:
-        """Rows with what a model makes of them: its probabilities, and its decisions where it has a rule for them."""
+        """Rows with the probabilities of a model, and its decisions if it has a decision rule."""
         labels = model.labels()
         decided = None
         if getattr(model, "decision", None) is not None and labels:
@@ -63,7 +63,7 @@ class LabelIndex:
         return scored_rows(codes, self.spread(proba, labels), decided=decided)
 
     def spread(self, proba: Floats, labels: Sequence[Label]) -> Floats:
-        """Probabilities with columns in the order of this book, from columns for `labels`."""
+        """Probabilities with columns in the order of this index, from columns for `labels`."""
         if len(labels) == len(self.labels):  # both are in canonical order
             return proba
         where = [self._place[identity_key(c)] for c in labels]
@@ -72,6 +72,6 @@ class LabelIndex:
         return out
 
 
-def met(y: Any) -> list[Label]:
+def distinct_labels(y: Any) -> list[Label]:
     """The distinct labels of a batch."""
     return distinct(y, "the labels", 0)[0]

@@ -1,4 +1,4 @@
-"""Test-then-train: every row is predicted before it is learned, and all of them count."""
+"""Test-then-train: every row is predicted before it is learned, and all rows are scored."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from bayou.threads import SharedWork
 from bayou.training.batches import LabelledBatch, is_source
 from bayou.training.loop import declare_columns, feed
 
-_BLIND = (NoChange, MajorityClass)  # they never look at a column
-BESIDE = 1000  # rows of a batch that are worth a second thread
-PATIENCE = 1 << 16  # rows after which baselines learn the labels that wait for them
+_LABELS_ONLY = (NoChange, MajorityClass)  # baselines that use no column
+THREADED_ROWS = 1000  # rows of a batch that are worth a second thread
+MOST_LABELS_TO_LEARN = 1 << 16  # per baseline, before it learns them
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an evaluation is: handed to the callback after every block."""
+    """The progress of an evaluation, which the callback gets after every block."""
 
     rows: int
     seconds: float
@@ -62,7 +62,8 @@ def prequential(
 ) -> Evaluation:
     """Prequential evaluation: predict each row, then learn it; several models in one pass over the stream.
 
-    The models learn in place. No-change and the majority class run along. The numbers do not depend on `block`.
+    The models learn in place. No-change and the majority class are evaluated with them. The scores do not depend on
+    `block`.
 
     Parameters
     ----------
@@ -71,20 +72,20 @@ def prequential(
     stream
         A source, or a pair (X, y).
     rows
-        Stop after so many rows.
+        Stop after this many rows.
     window
-        Rows of the windowed metrics.
+        Rows in the window of the windowed metrics.
     every
-        Rows between two points of the learning curve; chosen to give at most 400 points if left out.
+        Rows between two points of the learning curve; by default chosen to give at most 400 points.
     progress
         Called after every block.
     block
-        Rows that are handled at once; as many as are quick if left out.
+        Rows that are processed at once; by default as many as are fast.
 
     Returns
     -------
     Evaluation
-        Results by name, the two baselines among them; with one model, its scores at once (`found.accuracy`).
+        Results by name, the two baselines among them; with one model, its scores are attributes (`found.accuracy`).
 
     Examples
     --------
@@ -103,14 +104,14 @@ def prequential(
 class Prequential:
     """Test-then-train, one batch at a time: use this class instead of `prequential()` to drive the loop yourself.
 
-    It can be saved and go on in another process. Models that read rows alike (equal schemas) share every encoded batch.
-    `on_predicted`, where it is set, is called with every batch and, by name, what each model said of its rows before
-    they were learned.
+    It can be saved and continued in another process. Models with equal schemas share every encoded batch.
+    `on_predicted`, where it is set, is called with every batch and, by name, the probabilities that each model gave its
+    rows before they were learned.
     """
 
     def __init__(self, models: Models, *, window: int = 1000, every: int | None = None) -> None:
         self._models, self._added = with_baselines(named(models))
-        self._book = LabelIndex()
+        self._label_index = LabelIndex()
         self._records = {name: Record(window) for name in self._models}
         self._curves = {name: CurveBuilder() for name in self._models}
         self._seconds = dict.fromkeys(self._models, 0.0)
@@ -119,11 +120,11 @@ class Prequential:
         self._shared_encodings: list[SharedEncoding] = []
         self.drifts = Drifts(self._models)
         self._sets = SetRecords(self._models, window)
-        self._counting: SharedWork | None = None  # of the rows of the last batch
-        # Models whose records need no predictions
-        self._by_labels: set[str] = set()
-        # Labels, by the names of the baselines that have not learned them
-        self._to_learn: dict[tuple[str, ...], list[Codes]] = {}
+        self._counting: SharedWork | None = None  # the counting of the rows of the last batch
+        # Names of the models whose predictions follow from the labels
+        self._follow_from_labels: set[str] = set()
+        # Labels that baselines have yet to learn, by the names of these
+        self._labels_to_learn: dict[tuple[str, ...], list[Codes]] = {}
         self.rows = 0
         self.on_predicted: Callable[[LabelledBatch, Mapping[str, Floats]], None] | None = None
 
@@ -131,58 +132,60 @@ class Prequential:
         """Tell the models what a source declares about its columns."""
         if is_source(stream):
             for model in self.models.values():
-                if not isinstance(model, _BLIND):
+                if not isinstance(model, _LABELS_ONLY):
                     declare_columns(model, stream)
         return stream
 
     @property
     def models(self) -> dict[str, Estimator]:
         """The models by name, with all rows learned."""
-        self._settle()
+        self._finish_counting()
         self._teach_baselines()
         return self._models
 
     def step(self, batch: LabelledBatch) -> None:
         """Predict and learn the rows of a batch, in order."""
-        shared, *others = self._shared_encodings or self._meet()
+        shared, *others = self._shared_encodings or self._group_models()
         clock = Clock()
         block = self._encode(shared, batch)
-        reading = clock.lap()
+        encoding = clock.lap()
         proba = {}
         for name in shared.models:
             proba[name] = shared.test_then_train(name, block)
-            self._seconds[name] += reading + clock.lap()
+            self._seconds[name] += encoding + clock.lap()
         for group in others:
-            if self.on_predicted is None and self._by_labels.issuperset(group.models):
-                labels = self._labels_alone(group, batch, shared, block)
-                self._to_learn.setdefault(tuple(group.models), []).append(labels)
+            if self.on_predicted is None and self._follow_from_labels.issuperset(group.models):
+                labels = self._encoded_labels(group, batch, shared, block)
+                self._labels_to_learn.setdefault(tuple(group.models), []).append(labels)
             else:
-                if tuple(group.models) in self._to_learn:  # until now, nobody wanted to see what they predict
-                    self._settle()
+                if (
+                    tuple(group.models) in self._labels_to_learn
+                ):  # their predictions were not needed until now
+                    self._finish_counting()
                     self._teach_baselines()
                 proba |= self._test_then_train(group, batch)
-        plan = self._book.admit(c for name in proba for c in self._models[name].labels())
+        plan = self._label_index.admit(c for name in proba for c in self._models[name].labels())
         if plan is not None:
             self._realign(plan)
         classes = next(iter(shared.models.values())).schema_.classes
-        codes = self._book.translated(block.y, classes.values)
+        codes = self._label_index.translated(block.y, classes.values)
         if self.on_predicted is not None:
             self.on_predicted(batch, proba)
         self._score(batch, codes, proba)
 
-    def _labels_alone(
+    def _encoded_labels(
         self, group: SharedEncoding, batch: LabelledBatch, known: SharedEncoding, block: Block
     ) -> Codes:
-        """The labels of a batch as models know them that look at nothing else; those of others, where they agree."""
+        """The labels of a batch in the codes of baselines: those of other models where their classes are the same."""
         return block.y if group.same_classes(known) else self._encode(group, batch).y
 
     def _teach_baselines(self) -> None:
-        """Let the baselines learn the labels that wait for them."""
-        waiting, self._to_learn = self._to_learn, {}
-        self._teach(waiting)
+        """Let the baselines learn the labels that they have yet to learn."""
+        labels_to_learn, self._labels_to_learn = self._labels_to_learn, {}
+        self._teach(labels_to_learn)
 
-    def _teach(self, waiting: Mapping[tuple[str, ...], list[Codes]]) -> None:
-        for names, labels in waiting.items():
+    def _teach(self, labels_to_learn: Mapping[tuple[str, ...], list[Codes]]) -> None:
+        for names, labels in labels_to_learn.items():
             block = scored_rows(np.concatenate(labels), None)
             for name in names:
                 clock = Clock()
@@ -190,22 +193,22 @@ class Prequential:
                 self._seconds[name] += clock.lap()
 
     def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:
-        """Count how right the probabilities of a batch were."""
+        """Score the predictions for a batch."""
         blocks = {
-            name: self._book.scored(codes, said, self._models[name])
-            for name, said in proba.items()
-            if name not in self._by_labels
+            name: self._label_index.scored(codes, probabilities, self._models[name])
+            for name, probabilities in proba.items()
+            if name not in self._follow_from_labels
         }
         self._count(codes, blocks, self._sets.latest())
-        self.drifts.look(self.rows)
+        self.drifts.collect(self.rows)
 
     def _count(self, y: Codes, blocks: Mapping[str, Block], sets: Mapping[str, Sets]) -> None:
-        """Take in rows with their labels: what models said of them, and the sets of those who give any.
+        """Score rows with their labels, the predictions in `blocks`, and the prediction sets of models that have them.
 
-        What the other models said follows from the labels. Where there are threads for it, the rows are counted while
-        the models go on; `_settle` counts what is left.
+        The predictions of the other models follow from the labels. If there are threads, the rows are counted while
+        the models go on; `_finish_counting` counts the rest.
         """
-        self._settle()
+        self._finish_counting()
         size = len(y)
         row, points = self.rows, self._spacing.points(self.rows, size)
         first = next(iter(self._records.values()))
@@ -217,23 +220,23 @@ class Prequential:
 
         def count(name: str, record: Record) -> None:
             if name in blocks:
-                read = record.update(blocks[name], points, labels[0])
+                metrics = record.update(blocks[name], points, labels[0])
             else:
                 clock = Clock()
-                read = record.update_baseline(labels[0], isinstance(self._models[name], MajorityClass))
+                metrics = record.update_baseline(labels[0], isinstance(self._models[name], MajorityClass))
                 self._seconds[name] += clock.lap()
-            self._curves[name].extend([row + point for point in points], read)
+            self._curves[name].extend([row + point for point in points], metrics)
 
         tasks = [partial(count, name, record) for name, record in self._records.items()]
-        if row % PATIENCE + size >= PATIENCE:
-            tasks.append(partial(self._teach, self._to_learn))
-            self._to_learn = {}
+        if row % MOST_LABELS_TO_LEARN + size >= MOST_LABELS_TO_LEARN:
+            tasks.append(partial(self._teach, self._labels_to_learn))
+            self._labels_to_learn = {}
         self.rows += size
-        self._counting = SharedWork(count_labels, tasks, size >= BESIDE and not sets)
+        self._counting = SharedWork(count_labels, tasks, size >= THREADED_ROWS and not sets)
         self._sets.update(row, points, sets)
 
-    def _settle(self) -> None:
-        """Count what is left of the rows predicted so far, and make room for further points."""
+    def _finish_counting(self) -> None:
+        """Finish counting the rows predicted so far, and thin out the curves if they have too many points."""
         counting, self._counting = self._counting, None
         if counting is None:
             return
@@ -245,51 +248,57 @@ class Prequential:
 
     def _realign(self, plan: Alignment) -> None:
         """Make room for new classes."""
-        self._settle()
+        self._finish_counting()
         for record in self._records.values():
             record.realign(plan)
 
     def _encode(self, shared: SharedEncoding, batch: LabelledBatch) -> Block:
-        return shared.encode(Table(batch.size) if _is_blind(shared) else batch.rows, batch.labels, learn=True)
+        return shared.encode(
+            Table(batch.size) if _uses_labels_only(shared) else batch.rows, batch.labels, learn=True
+        )
 
     def _test_then_train(self, shared: SharedEncoding, batch: LabelledBatch) -> dict[str, Floats]:
-        """What the models of a group say of each row before they learn it."""
+        """The probabilities that the models of a group give each row before they learn it."""
         proba = {}
         clock = Clock()
         block = self._encode(shared, batch)
-        reading = clock.lap()
+        encoding = clock.lap()
         for name in shared.models:
             proba[name] = shared.test_then_train(name, block)
-            self._seconds[name] += reading + clock.lap()
+            self._seconds[name] += encoding + clock.lap()
         return proba
 
-    def _meet(self) -> list[SharedEncoding]:
-        """Who shares encoded batches with whom: models that look at columns, others, baselines that run along."""
-        looking: dict[str, Estimator] = {}
-        blind: dict[str, Estimator] = {}
-        added: dict[str, Estimator] = {}
+    def _group_models(self) -> list[SharedEncoding]:
+        """Group the models that share encoded batches: models that use columns, given baselines, added baselines."""
+        using_columns: dict[str, Estimator] = {}
+        given_baselines: dict[str, Estimator] = {}
+        added_baselines: dict[str, Estimator] = {}
         for name, model in self._models.items():
-            home = looking if not isinstance(model, _BLIND) else added if name in self._added else blind
-            home[name] = model
+            if not isinstance(model, _LABELS_ONLY):
+                using_columns[name] = model
+            elif name in self._added:
+                added_baselines[name] = model
+            else:
+                given_baselines[name] = model
         self._shared_encodings = [
-            *shared_encodings(looking),
-            *shared_encodings(blind),
-            *shared_encodings(added),
+            *shared_encodings(using_columns),
+            *shared_encodings(given_baselines),
+            *shared_encodings(added_baselines),
         ]
-        self._by_labels = {name for name in self._models if self._follows_from_labels(name)}
+        self._follow_from_labels = {name for name in self._models if self._follows_from_labels(name)}
         return self._shared_encodings
 
     def _follows_from_labels(self, name: str) -> bool:
-        """Whether what a model says of a row follows from the labels that its record has counted."""
-        return has_learned_labels(self._models[name], self._records[name], self._book.labels)
+        """Whether the predictions of a model follow from the labels that its record has counted."""
+        return has_learned_labels(self._models[name], self._records[name], self._label_index.labels)
 
     def accuracy(self) -> dict[str, float]:
         """Running accuracy by name."""
-        self._settle()
+        self._finish_counting()
         return {name: record.running.accuracy for name, record in self._records.items()}
 
     def progress(self, stream: Any = None) -> Progress:
-        """How far the evaluation of this stream has come."""
+        """The progress of the evaluation of this stream."""
         share = stream.progress() if is_source(stream) else self.rows / max(1, len(stream[1]))
         return Progress(
             self.rows,
@@ -300,8 +309,8 @@ class Prequential:
         )
 
     def arrays(self) -> Arrays:
-        """All that was found so far; with the models, all there is to go on from."""
-        self._settle()
+        """The state of the evaluation, from which, with the models, it can be continued."""
+        self._finish_counting()
         curves = list(self._curves.values())
         out: dict[str, Any] = {
             "numbers": np.array([self.rows, self._window, self._spacing.every], np.int64),
@@ -336,19 +345,19 @@ class Prequential:
         self._seconds = dict(zip(self.models, seconds[1:].tolist(), strict=True))
         self.drifts.restore(arrays)
         self._sets.restore(arrays)
-        plan = self._book.admit(
+        plan = self._label_index.admit(
             label for model in self.models.values() if model.started for label in model.labels()
         )
         if plan is not None:
             self._realign(plan)
         for i, name in enumerate(self.models):
-            own = {k.removeprefix(f"{i}."): a for k, a in arrays.items() if k.startswith(f"{i}.")}
-            self._curves[name].restore(points.tolist(), own.pop("curve"))
-            self._records[name].restore(own)
+            record_arrays = {k.removeprefix(f"{i}."): a for k, a in arrays.items() if k.startswith(f"{i}.")}
+            self._curves[name].restore(points.tolist(), record_arrays.pop("curve"))
+            self._records[name].restore(record_arrays)
 
     def evaluation(self, rejected: int = 0) -> Evaluation:
-        """What was found so far."""
-        self._settle()
+        """The results so far."""
+        self._finish_counting()
         for model in self.models.values():
             if model.started:
                 tell_unknown(getattr(model, "decision", None), model.labels())
@@ -359,7 +368,7 @@ class Prequential:
             name: Result(
                 name,
                 repr(model),
-                tuple(self._book.labels),
+                tuple(self._label_index.labels),
                 self.rows,
                 self._records[name].running,
                 self._records[name].windowed,
@@ -379,10 +388,10 @@ class Prequential:
         return Evaluation("prequential", results, self.rows, self._window, seconds, rejected, self.models)
 
 
-def _is_blind(group: SharedEncoding) -> bool:
-    return isinstance(next(iter(group.models.values())), _BLIND)
+def _uses_labels_only(group: SharedEncoding) -> bool:
+    return isinstance(next(iter(group.models.values())), _LABELS_ONLY)
 
 
 def rejected(stream: Any) -> int:
-    """Rows and cells the source did not accept."""
+    """Number of rows and cells that the source rejected."""
     return stream.rejects.rows + stream.rejects.cells if is_source(stream) else 0

@@ -1,4 +1,4 @@
-"""The track record of one model: all that is counted while it predicts."""
+"""The track record of one model: the summaries from which its metrics are computed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from bayou.summaries.rivals import MajorityHits, NoChangeHits
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Labels:
-    """Rows with their labels, and what these say by themselves: how the two rivals do that look at nothing else.
+    """Rows with their labels, and what follows from the labels alone: how often the two baselines are right.
 
     `weight` by class and the `last` label are those before the rows. Rows with a label and weight are `present` in the
     batch, all of them where this is None; `true` has the classes of two windows of rows before, and then theirs. There
-    are points after so many of them as `marks` say, where `rivals` is read. `counted` is the record that has counted
-    the labels.
+    are points of the curve after `marks` of these rows, where `rivals` has the counts of the baselines. `counted` is
+    the record that has counted the labels.
     """
 
     weight: Floats
@@ -42,14 +42,14 @@ class Labels:
 
 
 class Record:
-    """Summaries of a model's own predictions, running, windowed and faded; they merge in stream order.
+    """Summaries of the predictions of a model, running, windowed and faded; they merge in stream order.
 
     Parameters
     ----------
     window
-        Rows of the windowed metrics.
+        Rows in the window of the windowed metrics.
     alpha
-        Fading factor of the faded ones.
+        Fading factor of the faded metrics.
     """
 
     def __init__(self, window: int = 1000, alpha: float = 0.999) -> None:
@@ -63,47 +63,47 @@ class Record:
         return {name: getattr(self, name) for name in names}
 
     def update(self, block: Block, points: Sequence[int] = (), labels: Labels | None = None) -> Floats:
-        """Take in predicted rows; [points, 3, headlines] what is read after so many of them.
+        """Count predicted rows; returns the metrics at `points`, float64[points, 3, headlines].
 
-        `labels` is what `count_labels` gave of the same rows, from this record or from one that has met the same rows
-        before. Each part could update itself alone; where all rows weigh one, a kernel for all of them goes over the
-        rows once.
+        `labels` is the result of `count_labels` for the same rows, of this record or of one that has counted the same
+        rows before. Each part could update itself alone; where all rows weigh one, a kernel for all of them goes over
+        the rows once.
         """
         if labels is None:
             if not self._weigh_one(block):
-                return self._update_apart(block, points)
+                return self._update_parts(block, points)
             labels = self.count_labels(block, points)
         proba, decided = predictions(block)
         if labels.present is not None:
             proba, decided = proba[labels.present], decided[labels.present] if len(decided) else decided
-        read = self._count(labels, GIVEN, proba, decided)
+        metrics = self._count(labels, GIVEN, proba, decided)
         self.first.update(block)
-        return read
+        return metrics
 
     def _weigh_one(self, block: Block) -> bool:
-        """Whether rows, and those of the windows before, weigh one if anything, and all weights so far are whole."""
+        """Whether all rows, and those of the windows before, have weight 0 or 1, and all sums so far are integers."""
         sums = np.concatenate([self.no_change.sums, self.majority.sums, self.majority.weight])
         weights = np.concatenate([block.w, self.recent.values[:, 0]])
         return bool(((weights == 0.0) | (weights == 1.0)).all() and (sums == np.floor(sums)).all())
 
-    def _update_apart(self, block: Block, points: Sequence[int]) -> Floats:
-        """As `update`, part by part: rows of any weight."""
-        read = np.empty((len(points), 3, len(HEADLINES)))
+    def _update_parts(self, block: Block, points: Sequence[int]) -> Floats:
+        """Count predicted rows of any weight, as `update` does, part by part."""
+        metrics = np.empty((len(points), 3, len(HEADLINES)))
         for i, (lo, hi) in enumerate(pairwise([0, *points, block.n])):
             for part in self._parts().values():
                 part.update(block.rows(lo, hi))
             if i < len(points):
-                read[i] = self.point()
-        return read
+                metrics[i] = self.point()
+        return metrics
 
     def update_baseline(self, labels: Labels, majority: bool) -> Floats:
-        """As `update`, of the majority class or of no-change, whose predictions follow from the labels."""
+        """Count rows as `update` does, for the majority class or no-change, whose predictions follow from labels."""
         true = labels.true[2 * self.recent.window :]
         proba = np.zeros((len(true) if self.first.complete else 0, len(labels.weight)))
-        read = self._count(labels, MAJORITY if majority else NO_CHANGE, proba, MOST_PROBABLE)
+        metrics = self._count(labels, MAJORITY if majority else NO_CHANGE, proba, MOST_PROBABLE)
         if self.first.complete:
             self.first.update(scored_rows(true, proba))
-        return read
+        return metrics
 
     def _count(self, labels: Labels, kind: int, proba: Floats, decided: Codes) -> Floats:
         confusion, losses, recent, faded = self.confusion, self.losses, self.recent, self.faded
@@ -115,18 +115,18 @@ class Record:
             labels.weight.copy(), labels.last, kind, labels.true, labels.marks,
             proba, decided, faded.alpha, labels.rivals, out,
         )  # fmt: skip
-        self._follow(labels)
+        self._copy_label_counts(labels)
         return out
 
     def count_labels(self, block: Block, points: Sequence[int] = ()) -> Labels:
-        """Count what the labels of rows say by themselves, for this record and others that have met the same rows.
+        """Count the labels of rows, for this record and for others that have counted the same rows before.
 
         Weights are 0 or 1.
         """
         no_change, majority, faded, recent = self.no_change, self.majority, self.faded, self.recent
         before = majority.weight.copy(), int(no_change.ends[1])
-        y, marks, here = block.y, np.array(points, np.int64), (block.y >= 0) & (block.w > 0.0)
-        present = None if here.all() else np.flatnonzero(here)
+        y, marks, labelled = block.y, np.array(points, np.int64), (block.y >= 0) & (block.w > 0.0)
+        present = None if labelled.all() else np.flatnonzero(labelled)
         if present is not None:
             y, marks = y[present], np.searchsorted(present, marks)
         true = np.concatenate([recent.labels(), y])
@@ -137,8 +137,8 @@ class Record:
         )  # fmt: skip
         return Labels(*before, present, true, marks, rivals, self)
 
-    def _follow(self, labels: Labels) -> None:
-        """Take over what the labels say from the record that has counted them."""
+    def _copy_label_counts(self, labels: Labels) -> None:
+        """Copy the counts of the labels from the record that has counted them."""
         other = labels.counted
         if other is self:
             return
@@ -164,12 +164,14 @@ class Record:
     def restore(self, arrays: Arrays) -> None:
         """Take a state given by `arrays`, over the classes this is realigned to; refuses an impossible one."""
         for name, part in self._parts().items():
-            own = {k.removeprefix(f"{name}."): a for k, a in arrays.items() if k.startswith(f"{name}.")}
-            if part is self.first and not own:  # a checkpoint of a version that did not keep them
+            part_arrays = {
+                k.removeprefix(f"{name}."): a for k, a in arrays.items() if k.startswith(f"{name}.")
+            }
+            if part is self.first and not part_arrays:  # a checkpoint of a version that did not keep them
                 self.first.give_up()
                 continue
-            part.check(own)
-            part.restore(own)
+            part.check(part_arrays)
+            part.restore(part_arrays)
 
     def copy(self) -> Record:
         """An independent copy."""

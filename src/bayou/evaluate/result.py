@@ -20,8 +20,8 @@ from bayou.schema import Label, identity_key
 class Result:
     """Scores of one model: running (every row counts), over the last window, faded, and as curves.
 
-    `drift_rows` are the rows, from 0 on, at which a model that watches for drift noticed one; `sets` tells of the
-    prediction sets of a model that has them, `decision` is the rule by which its rows were decided.
+    `drift_rows` are the rows, from 0 on, at which a model that watches for drift noticed one; `sets` has the
+    scores of prediction sets, for a model that has them, and `decision` is its decision rule.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Result:
 
     @property
     def cost(self) -> float | None:
-        """What a row cost on the average, by the costs of the rule that decided; None if that knows none."""
+        """Mean cost of a row, by the costs of the decision rule; None if the rule has no costs."""
         record = self.record.confusion
         return mean_cost(self.decision, list(self.labels), record.counts, record.unanswered)
 
@@ -116,7 +116,7 @@ class Result:
         return calibration(self.record.losses)
 
     def thresholds(self, label: Label) -> ThresholdTable:
-        """ROC, precision-recall and what each threshold does, for one class against the rest."""
+        """ROC and precision-recall curves and the effect of each threshold, for one class against the rest."""
         keys = [identity_key(c) for c in self.labels]
         if identity_key(label) not in keys:
             raise KeyError(f"there is no class {label!r}; the classes are {list(self.labels)!r}")

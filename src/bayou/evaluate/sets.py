@@ -1,4 +1,4 @@
-"""How often prediction sets held the true class, and how large they were: running, and over the latest rows."""
+"""Coverage and size of prediction sets: running, and over the latest rows."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class SetRecord:
     Parameters
     ----------
     promised
-        How often the sets are to hold the true class.
+        The coverage that the model is to reach.
     window
-        Rows of the windowed metrics.
+        Rows in the window of the windowed metrics.
 
     Examples
     --------
@@ -66,12 +66,12 @@ class SetRecord:
     def __init__(self, promised: float, window: int) -> None:
         self.promised, self.window = promised, window
         self.sums: Floats = np.zeros(3)  # rows, covered, classes
-        self.latest: Floats = np.empty((2, 0))  # whether the label was held, and how many classes were
+        self.latest: Floats = np.empty((2, 0))  # whether the set contains the label, and its size
         self.rows: list[int] = []
         self.points: list[Floats] = []
 
     def update(self, sets: Flags, y: NDArray[np.integer[Any]], row: int, points: list[int]) -> None:
-        """Take in the sets of rows that follow `row`, with their labels (-1: none); points as a curve has them."""
+        """Count the sets of the rows after `row`, with their labels (-1: none); `points` are those of the curve."""
         known = np.flatnonzero(y >= 0)
         new = np.array([sets[known, y[known]], sets[known].sum(axis=1)], dtype=np.float64)
         both = np.concatenate([self.latest, new], axis=1)
@@ -102,11 +102,11 @@ class SetRecord:
         self._add(row, 0, self.latest, np.empty((2, 0)))
 
     def scores(self) -> SetScores:
-        """What was found so far."""
+        """The scores so far."""
         covered, size = (self.sums[1:] / max(self.sums[0], 1.0)).tolist()
-        lately, size_lately = (self.latest.sum(axis=1) / max(self.latest.shape[1], 1)).tolist()
+        recent_coverage, recent_size = (self.latest.sum(axis=1) / max(self.latest.shape[1], 1)).tolist()
         curve = tuple((a, b, c, d) for a, b, c, d in (point.tolist() for point in self.points))
-        return SetScores(self.promised, covered, size, lately, size_lately, tuple(self.rows), curve)
+        return SetScores(self.promised, covered, size, recent_coverage, recent_size, tuple(self.rows), curve)
 
     def arrays(self) -> Arrays:
         """The whole state under stable names."""
@@ -138,7 +138,7 @@ class SetRecord:
 
 
 class SetRecords:
-    """The records of those models among several that answer with sets."""
+    """The records of the models that give prediction sets."""
 
     def __init__(self, models: Any, window: int) -> None:
         self._models = {name: model for name, model in models.items() if hasattr(type(model), "predict_set")}
@@ -148,17 +148,17 @@ class SetRecords:
         """The sets that the models gave the rows just learned, and the codes of their labels."""
         return {name: model.latest_sets() for name, model in self._models.items()}
 
-    def update(self, row: int, points: list[int], given: Mapping[str, Sets]) -> None:
-        """Take in the sets of rows that follow `row`."""
+    def update(self, row: int, points: list[int], sets: Mapping[str, Sets]) -> None:
+        """Count the sets of the rows after `row`."""
         for name, record in self.records.items():
-            record.update(*given[name], row, points)
+            record.update(*sets[name], row, points)
 
     def thin(self, every: int) -> None:
         for record in self.records.values():
             record.thin(every)
 
     def scores(self, name: str, row: int) -> SetScores | None:
-        """What was found of a model after so many rows; None of one without sets."""
+        """The scores of a model after `row` rows; None if it has no prediction sets."""
         if name not in self.records:
             return None
         self.records[name].end(row)
@@ -166,8 +166,8 @@ class SetRecords:
 
     def arrays(self) -> dict[str, Any]:
         """All records under stable names."""
-        found = enumerate(self.records.values())
-        return {f"sets.{i}.{name}": a for i, record in found for name, a in record.arrays().items()}
+        records = enumerate(self.records.values())
+        return {f"sets.{i}.{name}": a for i, record in records for name, a in record.arrays().items()}
 
     def restore(self, arrays: Arrays) -> None:
         """Take records given by `arrays`."""

@@ -1,4 +1,4 @@
-"""Models that read rows alike: a batch is encoded once for all of them."""
+"""Models with equal schemas: a batch is encoded once for all of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SharedEncoding:
         self.models = models
 
     def encode(self, X: Any, y: Any = None, *, learn: bool = False) -> Block:
-        """The batch as a block of everybody's schema; with `learn`, what is new is added to each of them first."""
+        """The batch, encoded by the common schema; with `learn`, what is new is added to each model's schema first."""
         first, *others = self.models.values()
         return first.encode_shared(X, y, learn=learn, others=tuple(others))
 
@@ -40,31 +40,31 @@ class SharedEncoding:
         return _same(one, two)
 
     def learn(self, name: str, block: Block) -> None:
-        """One model learns rows that `encode` gave with `learn`."""
+        """Let one model learn rows that `encode` returned with `learn=True`."""
         self.models[name].learn(block)
 
     def test_then_train(self, name: str, block: Block) -> Floats:
-        """What one model's `test_then_train_batch` gives, for rows that `encode` gave with `learn`."""
+        """The result of one model's `test_then_train_batch`, for rows that `encode` returned with `learn=True`."""
         return self.models[name].test_then_train_encoded(block)
 
 
 def shared_encodings(models: Mapping[str, Estimator]) -> list[SharedEncoding]:
-    """The models, those together that read rows alike; who has not begun begins now."""
-    found: list[dict[str, Estimator]] = []
+    """The models in groups of equal schemas; models that have not been started are started."""
+    groups: list[dict[str, Estimator]] = []
     for name, model in models.items():
         if not model.started:
             model.reset()
         model.flush()
-        for members in found:
-            if _alike(model, next(iter(members.values()))):
+        for members in groups:
+            if _encode_alike(model, next(iter(members.values()))):
                 members[name] = model
                 break
         else:
-            found.append({name: model})
-    return [SharedEncoding(members) for members in found]
+            groups.append({name: model})
+    return [SharedEncoding(members) for members in groups]
 
 
-def _alike(one: Estimator, other: Estimator) -> bool:
+def _encode_alike(one: Estimator, other: Estimator) -> bool:
     return (
         one.position == other.position
         and one.numbers_are_words == other.numbers_are_words
@@ -73,7 +73,7 @@ def _alike(one: Estimator, other: Estimator) -> bool:
 
 
 def _equal(one: Schema, other: Schema) -> bool:
-    """Whether two schemas are the same and will grow alike."""
+    """Whether two schemas are equal, and will grow equally."""
     return (
         all(
             getattr(one.declared, name) == getattr(other.declared, name)

@@ -1,4 +1,4 @@
-"""Corrected t-tests: whether a difference over folds is more than luck."""
+"""Corrected t-tests: whether a difference over folds is significant."""
 
 from __future__ import annotations
 

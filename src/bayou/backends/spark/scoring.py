@@ -17,7 +17,7 @@ from bayou.backends.worker import alone
 from bayou.decisions import tell_unknown
 from bayou.encoding.words import WORDS
 from bayou.errors import DataError
-from bayou.evaluate.label_index import LabelIndex, met
+from bayou.evaluate.label_index import LabelIndex, distinct_labels
 from bayou.persist.container import pack, unpack
 from bayou.readings.metrics import Scores, running_scores
 from bayou.schema import DATE, Label
@@ -163,7 +163,7 @@ def _judge(data: bytes, target: str, policy: Policy) -> Callable[[Batches], Iter
                 [batch], ReadOptions(target, kinds, ignored, policy), "the rows to be judged"
             )
             while rows_source is not None and (rows := rows_source.read(8_192)) is not None:
-                plan = classes.admit([*met(rows.labels), *model.labels()])
+                plan = classes.admit([*distinct_labels(rows.labels), *model.labels()])
                 if plan is not None:
                     confusion.realign(plan)
                     losses.realign(plan)
