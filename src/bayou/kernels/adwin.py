@@ -1,4 +1,4 @@
-"""Adaptive windowing (Bifet and Gavalda, 2007): how long has the mean of a stream been the same?
+"""Adaptive windowing (Bifet and Gavalda, 2007): the longest window in which the mean of a stream is constant.
 
 The window is kept as buckets: row r of `totals` and `squares` holds up to 6 buckets of 2^r values each, oldest first.
 """

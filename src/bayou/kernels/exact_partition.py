@@ -225,8 +225,8 @@ def best_partition(
     """The exact optimum by dynamic programming, starting from a good partition; returns I.
 
     D_I[e] = min_a D_{I-1}[a] + cost(a, e), over the bounds and up to the number of intervals that `_narrow` leaves.
-    O(K q^2), and O(I U^2) for U bounds; memory O(q^2) up to 1,024 cells, O(I U) above. The start is kept unless it is
-    beaten by more than 1e-9.
+    O(K q^2), and O(I U^2) for U bounds; memory O(q^2) up to 1,024 cells, O(I U) above. The initial partition is kept
+    unless another costs less by more than 1e-9.
 
     bounds : int64[q+1], in/out
     table : float64[m], in

@@ -83,7 +83,7 @@ def sum_up_tied(
     index: Index,
     least: float,
 ) -> None:
-    """Compute what `sum_up` computes, for tied weights, and for weights whose mean is not kept.
+    """Compute what `sum_up` does for tied weights, and for weights whose mean is not kept.
 
     scores : float64[7, K], in/out; evidence : float64[2, K], out; inputs : float64[active, K], in/out
     weights : float64[d, K or 1], in; mean : float64[d, K or 1] or [0, 0], in; columns : float64[d, 3] or [0, 3], in

@@ -81,7 +81,7 @@ def grow_tree(
     tree: int,
     extra: int,
 ) -> int:
-    """Grow one tree on a bootstrap sample, with `extra` levels of random splits below; return the number of nodes.
+    """Grow one tree on a bootstrap sample, with `extra` levels of hashed splits below; return the number of nodes.
 
     attribute : int32[room], out, the column tested, -1 at a leaf; threshold : int64[room], out, the last cell that
     goes left, or the places that do as bits; left : int32[room], out, the left child, the right one is next to it
@@ -293,8 +293,8 @@ def best_group(
 ) -> np.int64:  # fmt: skip
     """The places (values) of a nominal column that go left, as bits, with the largest gain, which goes to found[0].
 
-    Places are sorted by their share of one class, which is drawn at random, and cut in two. Places that no row has go
-    left or right at random.
+    Places are sorted by their share of one class, which is drawn by a hash, and cut in two. Places that no row has go
+    left or right by a bit of a hash.
 
     cells : uint8[n, d], in; y : int32[n], in; drawn : float64[n], in; rows : int64[n], in/out
     whole : float64[K], in; here, there : float64[K], scratch; histogram : float64[256, K], scratch
@@ -368,9 +368,9 @@ def hashed_level(
     attribute: Codes, threshold: Index, left: Codes, count: int,
     cells: Bytes, p: int, gains: Floats, base: np.uint64,
 ) -> int:  # fmt: skip
-    """Split every leaf at random, by hashes: the column by its share of the gain, the cut uniformly within the leaf.
+    """Split every leaf by a hash: draw the column by its share of the gain, the cut uniformly within the leaf.
 
-    Each value of a nominal column goes left or right at random. Returns the number of nodes.
+    Each value of a nominal column goes left or right by a bit of the hash. Returns the number of nodes.
 
     attribute, left : int32[room], in/out; threshold : int64[room], in/out; cells : uint8[n, d], in
     gains : float64[d], in

@@ -142,6 +142,7 @@ def look_up_integers(
 ) -> int:
     """codes[column, i] = table[values[i] - low]; a value outside the table, or at -1 in it, is a miss.
 
+    Returns the number of misses, which get the code `miss`.
     codes : int32[q, n], out; values : int64[n], in, read-only; valid : uint8[v], in, read-only
     table : int32[m], in
     """
