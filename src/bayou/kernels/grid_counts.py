@@ -30,7 +30,7 @@ def warm_up(
     w: Floats,
     first: Index,
 ) -> None:
-    """Store the first values of the columns that are not frozen; first[j] = the first row that is not stored. O(n p).
+    """Store the first values of the columns that are not frozen; first[j] = the first row after these. O(n p).
 
     values : float64[p, R], in/out
     labels : int32[p, R], in/out
