@@ -1,11 +1,12 @@
 """Bernoulli log-probabilities of documents: every word of the vocabulary counts, and most of them are absent.
 
-base[c] = sum over all words of log(N_c - n + a) - log(N_c + 2 a) is what a document without a word gets; a present
-word adds log(n + a) - log(N_c - n + a). The sum runs over the different counts rather than over the words: words that
-class c does not know have one term in common, and so have all words with the same small count; the others, with a
-large count or one that is no integer, follow one by one in order of their ids; in that of their hashes, which are in
-`ranks`, where the vocabulary is bounded and rows change hands. So a row that is learned changes a few
-numbers of its own class, and the sum is made again from these. Words that are too light to be heard have no part in it.
+base[c] = sum over all words of log(N_c - n + a) - log(N_c + 2 a) is the log-probability of an empty document; a
+present word adds log(n + a) - log(N_c - n + a). The sum runs over the different counts rather than over the words:
+words that never occurred in class c have one term in common, and so have all words with the same small count; the
+others, with a large count or one that is no integer, follow one by one in the order of their ids, or in that of their
+hashes, which are in `ranks`, where the vocabulary is bounded and a row of the table may be given to another word. So a
+row that is learned changes a few numbers of its own class, and the sum is computed again from these. Words with too
+little weight are ignored.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def is_small(count: float) -> bool:
 
 @inner_kernel
 def follows(ranks: Index, word: int, other: int) -> bool:
-    """Whether a word comes behind another.
+    """Whether a word comes after another in the order of the sum: by `ranks`, or by their ids.
 
     ranks : int64[V], in, or int64[0]: by their ids
     """
@@ -39,7 +40,7 @@ def follows(ranks: Index, word: int, other: int) -> bool:
 def tally_word(
     tally: Index, large: Codes, n_large: Index, ranks: Index, c: int, word: int, count: float
 ) -> None:
-    """Take in a word with weight in class c.
+    """Add a word that has weight in class c to the tally of its count, or to the list of large counts.
 
     tally : int64[K, SMALL], in/out; large : int32[K, V], in/out, in order; n_large : int64[K], in/out
     ranks : int64[V], in, or int64[0]
@@ -59,7 +60,7 @@ def tally_word(
 def untally_word(
     tally: Index, large: Codes, n_large: Index, ranks: Index, c: int, word: int, count: float
 ) -> None:
-    """Take out a word with weight in class c.
+    """Remove a word that has weight in class c from the tally of its count, or from the list of large counts.
 
     tally : int64[K, SMALL], in/out; large : int32[K, V], in/out, in order; n_large : int64[K], in/out
     ranks : int64[V], in, or int64[0]
@@ -83,7 +84,7 @@ def untally_word(
 def tally_words(
     tally: Index, large: Codes, n_large: Index, ranks: Index, counts: Floats, least: float
 ) -> int:
-    """Tally all words that are heard, in all classes; returns how many they are.
+    """Tally all words that are not ignored, in all classes; return how many they are.
 
     tally : int64[K, SMALL], in/out, 0; large : int32[K, V], out; n_large : int64[K], in/out, 0
     ranks : int64[V], in, or int64[0]; counts : float64[V, K], in
@@ -110,7 +111,7 @@ def absent_sum(
     alpha: float,
     c: int,
 ) -> float:
-    """What a document without a word gets in class c, where the vocabulary has `size` words.
+    """The log-probability of an empty document in class c, for a vocabulary of `size` words.
 
     tally : int64[K, SMALL], in; large : int32[K, V], in; n_large : int64[K], in; counts : float64[V, K], in
     total : float64[K], in; logs : float64[m], in, log of integers
@@ -140,10 +141,10 @@ def bernoulli_table(
     least: float,
     ranks: Index,
 ) -> None:
-    """base[c] = sum_v log(1 - p_vc); table[v, c] = log p - log(1 - p): a document costs only its own words.
+    """Write base[c] = sum_v log(1 - p_vc) and table[v, c] = log p - log(1 - p): a document takes only its own words.
 
-    `size` words are in the vocabulary, seen or declared; with `least`, those that are heard. A word that is not heard
-    says nothing where it is present.
+    The vocabulary has `size` words, seen or declared; with `least` > 0, only the words of at least that weight count,
+    and all others are ignored: their entries in the table are 0.
     table : float64[V, K], out; base : float64[K], out; counts : float64[V, K], in; total : float64[K], in
     logs : float64[m], in, log of integers; ranks : int64[V], in, or int64[0]
     """
@@ -192,7 +193,7 @@ def bernoulli_predict_then_update(
     ranks : int64[V], in/out, or int64[0]
     """
     words, k = counts.shape
-    seats = words - 1 if len(taken_at) > 0 else words  # of which the last is emptied at once
+    seats = words - 1 if len(taken_at) > 0 else words  # without the last one, which is emptied at once
     tally, n_large = np.zeros((k, SMALL), np.int64), np.zeros(k, np.int64)
     large = np.empty((k, words), np.int32)
     heard = tally_words(tally, large, n_large, ranks, counts, least)

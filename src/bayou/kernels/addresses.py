@@ -1,8 +1,8 @@
-"""Reads numbers where an address says that they lie, for kernels that take in any number of columns.
+"""Reading numbers from memory addresses, for kernels that take any number of columns.
 
-Numba compiles a kernel anew for every number of arrays that it is called with. Columns that lie apart from each other
-are therefore given to one kernel as a table of addresses; whoever writes the table answers for what it points to, and
-keeps it alive.
+Numba compiles a kernel again for every number of arrays that it is called with. Columns that lie apart in memory are
+therefore passed to a kernel as a table of addresses; the caller must ensure that these are valid and keep the memory
+alive during the call.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 
 def _reader(found: Any) -> Callable[[int, int], Any]:
-    """A reader of the i-th number of one of Numba's types from an address on: `reader(address, i)`."""
+    """Return an intrinsic `reader(address, i)` that loads the i-th number of a Numba type from an address on."""
 
     @intrinsic
     def read(typing_context: Any, address: int, i: int) -> Any:

@@ -1,4 +1,4 @@
-"""Adaptive windowing (Bifet and Gavalda, 2007): how long has the mean of a stream been the same?
+"""Adaptive windowing (Bifet and Gavalda, 2007): the longest window in which the mean of a stream is constant.
 
 The window is kept as buckets: row r of `totals` and `squares` holds up to 6 buckets of 2^r values each, oldest first.
 """
@@ -10,7 +10,7 @@ import math
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 
-MOST = 5  # buckets of a size; one more and the two oldest become one of the next size
+MOST = 5  # buckets of a size; with one more, the two oldest are merged into one of the next size
 LEAST = 5.0  # values on each side of a cut
 GRACE = 10.0  # values before the first test
 WIDTH, TOTAL, SQUARES, TICKS = 0, 1, 2, 3
@@ -18,7 +18,7 @@ WIDTH, TOTAL, SQUARES, TICKS = 0, 1, 2, 3
 
 @inner_kernel
 def insert(totals: Floats, squares: Floats, filled: Index, window: Floats, value: float) -> None:
-    """Take in one value; where a size has one bucket too many, its two oldest are joined.
+    """Add one value to the window; where a size has one bucket too many, its two oldest are merged.
 
     totals, squares : float64[R, 6], in/out; filled : int64[R], in/out; window : float64[4], in/out
     """
@@ -38,7 +38,7 @@ def insert(totals: Floats, squares: Floats, filled: Index, window: Floats, value
 
 @inner_kernel
 def drop(totals: Floats, squares: Floats, filled: Index, r: int) -> None:
-    """Take the oldest bucket out of row r.
+    """Remove the oldest bucket from row r.
 
     totals, squares : float64[R, 6], in/out; filled : int64[R], in/out
     """
@@ -50,7 +50,7 @@ def drop(totals: Floats, squares: Floats, filled: Index, r: int) -> None:
 
 @inner_kernel
 def find_cut(totals: Floats, filled: Index, window: Floats, delta: float) -> int:
-    """Whether some cut has means that differ too much: 1 if the newer one is greater, -1 if smaller, 0 if none.
+    """Whether the means on both sides of some cut differ: 1 if the newer one is greater, -1 if smaller, 0 if none does.
 
     epsilon = sqrt(2 v d / m) + 2 d / (3 m), with d = log(2 log(width) / delta), v the variance of the window and m
     half the harmonic mean of both lengths.
@@ -88,9 +88,10 @@ def watch(
     delta: float,
     clock: int,
 ) -> int:
-    """Take in the values of rows that teach something; the first row after which the mean has risen, else -1.
+    """Add the values of labelled rows with weight up to the first after which the mean has risen; return it, else -1.
 
-    Tested every `clock` values; while a cut is found the oldest bucket goes. A fall shortens the window silently.
+    Cuts are tested every `clock` values; while one is found, the oldest bucket is dropped. A mean that has fallen
+    shortens the window, too, but is not reported.
     totals, squares : float64[R, 6], in/out; filled : int64[R], in/out; window : float64[4], in/out
     values : float64[n], in; y : int32[n], in; w : float64[n], in
     """

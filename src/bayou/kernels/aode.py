@@ -1,7 +1,7 @@
 """Averaged one-dependence estimators: log (1/|S|) sum_{s in S} P(c, x_s) prod_{i != s} P(x_i | c, x_s).
 
 S are the columns whose value was seen often enough; P(c, x_s) = (n(x_s, c) + alpha) / (N_s + alpha k V_s). Where S
-is empty, naive Bayes. A class without weight that nobody declared has probability 0.
+is empty, the estimate is that of naive Bayes. A class without weight that was not declared has probability 0.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def give(
 
 @tight_kernel
 def mean_of_parents(room: Floats, start: np.uint64, k: np.uint64, size: int) -> float:
-    """The mean of the cells K apart from `start` on, tile by tile: summed as `row_sum` does.
+    """The mean over the parents of the scores of one class, which lie K apart from `start` on; summed as in `row_sum`.
 
     room : float64[r], in
     """
@@ -114,9 +114,9 @@ def mean_of_parents(room: Floats, start: np.uint64, k: np.uint64, size: int) -> 
 def add_mean(
     out: Floats, start: np.uint64, room: Floats, step: np.uint64, classes: Floats, declared: int, size: int
 ) -> None:
-    """out[start + c] += log of the mean over the parents of their scores, for the classes that are possible.
+    """out[start + c] += log of the mean of the parents' scores; -inf for a class without weight that was not declared.
 
-    The scores are rows LANES and EXPONENT of the room, that of the d-th parent room[LANES] exp(room[EXPONENT]).
+    The score of a parent is room[LANES] exp(room[EXPONENT]), each a row of `step` numbers.
     out : float64[n K], in/out; room : float64[r step], in/out, spent; classes : float64[K], in
     """
     k, scores, exponents = np.uint64(len(classes)), LANES * step, EXPONENT * step
@@ -185,7 +185,7 @@ def find_parents(
     row: Codes,
     min_count: float,
 ) -> int:
-    """The columns whose values were seen often enough, with their cells and first pairs, times K; how many there are.
+    """Write the columns whose values were seen often enough, with cells and first pairs, times K; return how many.
 
     places : uint64[3, m], out; alone : float64[cells K], in; at : uint64[3, m], in; row : int32[m], in
     """
@@ -219,7 +219,7 @@ def average_parents(
     split: int,
     start: np.uint64,
 ) -> None:
-    """out[start + c] += log P(c, x) of one row, straight from the counts, of at least one parent.
+    """out[start + c] += log P(c, x) of one row with at least one parent, computed directly from the counts.
 
     out : float64[r n K], in/out; room : float64[r stride], scratch; classes : float64[K], in
     alone : float64[cells K], in; there : float64[m K], in; flat : float64[P K], in, the counts of cells, columns and
@@ -254,8 +254,9 @@ def fill_aode(
     no_missing: Flags,
     alpha: float,
 ) -> None:
-    """table[parent (cells + 1) + child, c] = P(child | c, parent); 1 within a column, and for the extra cell that
-    stands for missing.
+    """table[parent (cells + 1) + child, c] = P(child | c, parent), for `add_aode` to look up.
+
+    It is 1 where both are cells of one column, and for the extra cell that stands for a missing value.
 
     table : float64[(cells + 1)^2, K], out; singles : float64[cells, K], in; pairs : float64[P, K], in
     layout : int64[3, m + 1], in; width : int64[m], in; no_missing : bool[m], in
@@ -291,7 +292,7 @@ def add_aode(
     min_count: float,
     split: int,
 ) -> None:
-    """out[i, c] += log P(c, x), by look-up.
+    """out[i, c] += log P(c, x), by look-up in the table of `fill_aode`.
 
     out : float64[n, K], in/out; table : float64[(cells + 1)^2, K], in; classes : float64[K], in
     singles : float64[cells, K], in; present : float64[m, K], in; layout : int64[3, m + 1], in

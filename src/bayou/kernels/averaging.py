@@ -1,6 +1,7 @@
 """Costs of weighted naive Bayes on kept rows, for searching one weight per column.
 
-Scores are H[i, c] = log P(c) + sum_j w_j L_j[i, c]; a candidate changes one weight, so its cost takes one column.
+Scores are H[i, c] = log P(c) + sum_j w_j L_j[i, c]; a candidate changes one weight, so that its cost can be computed
+from the current scores and one column.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from bayou.kernels.weights import add_terms, log_softmax, residuals, tied_gradie
 def data_cost(
     scores: Floats, column: Floats, step: float, y: Codes, w: Floats, rows: float, classes: float
 ) -> float:
-    """-sum_i w_i ln p_i of the true classes with `step` more of one column.
+    """Log-loss -sum_i w_i ln p_i of the true classes after the weight of one column is raised by `step`.
 
     With rows > 0, p is (rows p + 1/(2 classes)) / (rows + 1/2), as in Khiops.
     scores, column : float64[n, K], in; y : int32[n], in; w : float64[n], in
@@ -53,7 +54,7 @@ def add_column(scores: Floats, column: Floats, step: float) -> None:
 
 @kernel
 def add_weighted_rows(out: Floats, terms: Floats, weights: Floats, edges: Index) -> None:
-    """out[i, c] += sum_j w_j L_ijc, summed up as naive Bayes does.
+    """out[i, c] += sum_j w_j L_ijc, in the order of summation of naive Bayes.
 
     out : float64[n, K], in/out; terms : float64[n, d, K], in/out, come out weighted; weights : float64[d], in
     edges : int64[views + 1], in
@@ -79,7 +80,7 @@ def descend(
     eta: float,
     passes: int,
 ) -> None:
-    """Projected AdaGrad on -sum ln P(y) + sum_j penalty_j w_j^power over the box [0, 1], row after row.
+    """Minimise -sum ln P(y) + sum_j penalty_j w_j^power over w_j in [0, 1] by projected AdaGrad, row by row.
 
     weights, squares : float64[d], in/out; columns : float64[d, n, K], in; prior : float64[K], in, log
     y : int32[n], in; w : float64[n], in; penalty : float64[d], in

@@ -5,9 +5,10 @@
     p(x | k, a)     = (N[x, a, k] + c_2 p(x | k)) / (N[a, k] + c_2)
     p(x | k, a, b)  = (N[x, a, b, k] + c_3 p(x | k, a)) / (N[a, b, k] + c_3)
 
-Columns, terms and missing values as in `kernels.collection`: a term with a missing or never seen value is dropped, and
-a column without terms is read with the class alone. With `one_dependent` reading s < m starts from P(c, x_s), as
-averaged one-dependence estimators do, and reading m from P(c).
+Columns, terms and missing values are as in `kernels.collection`: a term with a missing or never seen value is dropped,
+and a column without terms is conditioned on the class alone. Several models (readings) may be computed from the same
+counts. With `one_dependent`, reading s < m starts from P(c, x_s), as averaged one-dependence estimators do, and reading
+m from P(c).
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def fill_given_two(
     known: bool,
     own: float,
 ) -> None:
-    """out[c], which is p(x_j | c, a), becomes p(x_j | c, a, b).
+    """Replace out[c] = p(x_j | c, a) by p(x_j | c, a, b).
 
     out : float64[K], in/out; pairs : float64[P, K], in; triples : float64[T, K], in; layout : int64[3, m + 1], in
     at : uint64[3, m], in; plan : uint64[6, t], in
@@ -110,7 +111,9 @@ def start_reading(
     out: Floats, classes: Floats, singles: Floats, present: Floats, at: NDArray[np.uint64], row: Codes,
     width: Index, declared: int, min_count: float, r: int,
 ) -> bool:  # fmt: skip
-    """out[0, c] = log P(c, x_r), or log P(c) beyond the last column; False where x_r is no parent of others.
+    """out[0, c] = log P(c, x_r), or log P(c) for r = m; return whether reading r takes part.
+
+    It does not where x_r is missing or was seen fewer than `min_count` times.
 
     out : float64[1, K], out; classes : float64[K], in; singles : float64[cells, K], in; present : float64[m, K], in
     at : uint64[3, m], in; row : int32[m], in; width : int64[m], in
@@ -135,7 +138,7 @@ def back_off_rows(
     declared: Index, declared_classes: int, of_alone: Floats, of_pairs: Floats, of_triples: Floats, first: Index,
     min_count: float, one_dependent: bool, learn: bool,
 ) -> None:  # fmt: skip
-    """Row by row: add what every reading says as it stood before row i, then count the row if it is to be learned.
+    """Row by row: add the log-probabilities of every reading as they stood before row i, then count it if `learn`.
 
     classes : float64[K], in/out; singles : float64[cells, K], in/out; present : float64[m, K], in/out
     seen : int64[m], in/out; pairs : float64[P, K], in/out; triples : float64[T, K], in/out

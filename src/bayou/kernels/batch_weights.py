@@ -1,4 +1,4 @@
-"""Several passes of averaged steps over a buffer of recent rows."""
+"""Learning weights in mini-batches: several passes of averaged gradient steps over a buffer of recent rows."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def batch_gradient(
 def batch_share(
     delta: Floats, bias_delta: Floats, slopes: Floats, bias_slopes: Floats, inputs: Floats, joint: Floats
 ) -> float:
-    """How much of a step to take so that it cannot overshoot on average over the rows.
+    """The share of a gradient step to take, from 0 to 1, so that on average over the rows it does not overshoot.
 
     delta, slopes : float64[d, K or 1], in; bias_delta, bias_slopes : float64[K], in
     inputs : float64[rows, d, K], in; joint : float64[rows, K], in
@@ -108,7 +108,7 @@ def learn_buffer(
     eta: float,
     passes: int,
 ) -> None:
-    """One AdaGrad step on the mean gradient per pass.
+    """Learn the rows of the buffer: one AdaGrad step on their mean gradient in each pass.
 
     weights, squares : float64[d, K or 1], in/out; bias : float64[2, K], in/out
     inputs : float64[rows, d, K], in; joint : float64[rows, K], in; labels : int32[rows], in
@@ -156,7 +156,7 @@ def learn_batches(
     rule: Floats,
     out: Floats,
 ) -> None:
-    """Row by row: out = H; rows with a label wait in the buffer, and a full buffer is learned.
+    """Row by row: write the scores H to out and put labelled rows into the buffer, which is learned once it is full.
 
     weights, squares : float64[d, K or 1], in/out; bias : float64[2, K], in/out; scalars : float64[12], in/out
     inputs : float64[rows, d, K], joint : float64[rows, K], labels : int32[rows], amounts : float64[rows], in/out
@@ -169,7 +169,7 @@ def learn_batches(
     for i in range(len(y)):
         row = terms[i]
         for c in range(k):
-            out[i, c] = prior[i, c]  # not by slices: they bring their error messages along to be compiled
+            out[i, c] = prior[i, c]  # no slices: the code of their error messages would be compiled, too
         add_terms(out[i], row, edges, tile)
         at = fill[0]
         label = y[i]

@@ -26,9 +26,9 @@ def popcount(x: np.uint64) -> np.uint64:
 
 @kernel
 def rows_by_class(order: Index, ends: Index, y: Codes, w: Floats) -> None:
-    """Row numbers of the labelled rows with weight, class after class, in order within a class.
+    """Write the numbers of the labelled rows with weight, class after class, in order within a class.
 
-    One sweep per class that writes every row and keeps those of the class: no branch to be guessed wrong.
+    One pass per class writes every row and advances past those of the class only: there is no branch to mispredict.
     order : int64[n + 1], out; ends : int64[K + 1], out, class c has order[ends[c] : ends[c + 1]]
     y : int32[n], in; w : float64[n], in
     """
@@ -43,7 +43,7 @@ def rows_by_class(order: Index, ends: Index, y: Codes, w: Floats) -> None:
 
 @kernel
 def columns_met(codes: Codes) -> int:
-    """How many columns have a value in any row; no row is looked at once all have.
+    """Count the columns that have a value in any row; stops once all columns have one.
 
     codes : int32[n, m], in
     """
@@ -61,7 +61,7 @@ def columns_met(codes: Codes) -> int:
 
 @kernel
 def all_whole(counts: Floats, most: float) -> bool:
-    """Whether all of them are integers, and none is above `most`.
+    """Whether all counts are integers and none is above `most`.
 
     counts : float64[n], in
     """
@@ -73,7 +73,7 @@ def all_whole(counts: Floats, most: float) -> bool:
 
 @inner_kernel
 def any_missing(codes: Codes) -> bool:
-    """Whether any value is missing: the sign survives in the union of all bits, whatever the columns.
+    """Whether any value is missing, which is a negative code: the bitwise OR of all codes keeps the sign.
 
     codes : int32[v], in
     """
@@ -85,7 +85,7 @@ def any_missing(codes: Codes) -> bool:
 
 @kernel
 def find_missing(missing: Codes, codes: Codes) -> None:
-    """missing[j] < 0 where any row lacks column j. Rows are looked at column by column only if any value is missing.
+    """Set missing[j] < 0 where column j is missing in any row; columns are searched only if any value is missing.
 
     missing : int32[m], out; codes : int32[n, m], in
     """
@@ -115,7 +115,7 @@ def pack_eight(bits: Codes, codes: Codes, rows: Index, v: int) -> None:
 
 @inner_kernel
 def pack_few(bits: Codes, codes: Codes, rows: Index, v: int) -> None:
-    """`pack_eight` for fewer rows.
+    """Bit r of bits[j] = whether row rows[r] has value v in column j, for fewer than eight rows.
 
     bits : int32[m], out; codes : int32[n, m], in; rows : int64[r], in
     """
@@ -130,7 +130,7 @@ def pack_few(bits: Codes, codes: Codes, rows: Index, v: int) -> None:
 def pack_rows(
     maps: NDArray[np.uint8], bits: Codes, codes: Codes, rows: Index, cells: Index, least: int
 ) -> None:
-    """Bit r % 8 of maps[cells[j] + v, r // 8] set where row r has value v in column j; values from `least` on.
+    """Set bit r % 8 of maps[cells[j] + v, r // 8] where row r has value v in column j, for values from `least` on.
 
     maps : uint8[cells, 8 W], out; bits : int32[m], scratch; codes : int32[n, m], in
     rows : int64[at most 64 W], in; cells : int64[m + 1], in
@@ -162,7 +162,7 @@ def count_maps(
     layout: Index,
     first: Index,
 ) -> None:
-    """Add the bits of all cells, pairs and triples of cells, from value first[j] of column j on.
+    """Add the numbers of rows of all cells, pairs and triples of cells, from value first[j] of column j on.
 
     singles : int64[cells], in/out; pairs : int64[P], in/out; triples : int64[T], in/out; both : uint64[W], scratch
     maps : uint64[cells, W], in; layout : int64[3, m + 1], in; first : int64[m], in
@@ -200,7 +200,7 @@ def add_third(
     i: int,
     b: int,
 ) -> None:
-    """Add the triples of the pair (a, b), whose common rows are `both`, with every column before i.
+    """Add the counts of the triples of the pair (a, b), whose common rows are `both`, with every column before i.
 
     triples : int64[T], in/out; both : uint64[W], in; maps : uint64[cells, W], in
     layout : int64[3, m + 1], in; first : int64[m], in
@@ -218,7 +218,7 @@ def add_third(
 
 @inner_kernel
 def complete_pairs(singles: Index, pairs: Index, layout: Index, first: Index, rows: int) -> None:
-    """Counts of the first values: what remains of the rows, and of each value's rows.
+    """Compute counts and pairs of first values by subtraction from the number of rows, and from the rows of each value.
 
     singles : int64[cells], in/out; pairs : int64[P], in/out; layout : int64[3, m + 1], in; first : int64[m], in
     """
@@ -248,7 +248,7 @@ def complete_pairs(singles: Index, pairs: Index, layout: Index, first: Index, ro
 
 @inner_kernel
 def complete_triples(pairs: Index, triples: Index, layout: Index, first: Index) -> None:
-    """Triples with first values, from completed pairs.
+    """Compute the counts of triples with first values by subtraction from the completed pairs.
 
     pairs : int64[P], in; triples : int64[T], in/out; layout : int64[3, m + 1], in; first : int64[m], in
     """
@@ -293,7 +293,7 @@ def count_class(
     layout: Index,
     first: Index,
 ) -> None:
-    """Cells, pairs and triples of the given rows, all of one class.
+    """Count the cells, pairs and triples of the given rows, which are all of one class.
 
     singles : int64[cells], out; pairs : int64[P], out; triples : int64[T], out, empty for none
     maps : uint64[cells, W], scratch; codes : int32[n, m], in; rows : int64[r], in

@@ -1,14 +1,15 @@
-"""Probabilities made to mean what they say: learned row by row from what a classifier said before it knew the label.
+"""Calibration of probabilities, learned row by row from a classifier's predictions before it knew the labels.
 
 Three rules score classes anew, H_k = (a_1 + v_1k) log P_k + (a_2 + v_2k) (-log(1 - P_k)) + b_k, P' = softmax(H):
 "temperature" moves a_1 alone, so that the order of the classes stays; "vector" v_1k and b_k; "beta" all of them. Their
 steps are the pool's (`kernels/pool.py`). "isotonic" counts, class by class, how often rows in a range of P_k were of
-class k, and reads the shares that rise with P_k. What comes out is mixed with P itself by what each gave the labels.
+class k, and fits shares that rise with P_k. The result is mixed with P itself, weighted by the probabilities that each
+has given to the labels.
 
-Last, the mixture Q is held to what it says: P_k ~ Q_k^{e^c}, where c, interpolated between levels of the greatest
-probability, moves by `HOLD` (hit - confidence) after each row. Steps of constant size add up: over T rows the sum of
-hit - confidence at a level is what its c has moved, over `HOLD`, whatever the stream does (gradient equilibrium;
-Angelopoulos, Jordan and Tibshirani, 2025). A power keeps the order of the classes.
+Last, the confidence of the mixture Q is matched to its accuracy: P_k ~ Q_k^{e^c}, where c, interpolated between levels
+of the greatest probability, moves by `HOLD` (hit - confidence) after each row. Steps of constant size add up: over T
+rows the sum of hit - confidence at a level is what its c has moved, over `HOLD`, whatever the stream does (gradient
+equilibrium; Angelopoulos, Jordan and Tibshirani, 2025). A power keeps the order of the classes.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ from bayou.kernels.weights import HEAVIEST, residuals, safe_share
 
 TEMPERATURE, VECTOR, BETA, ISOTONIC = range(4)
 RANGES = 56  # of the log-odds of a probability, each half a unit wide
-COLDEST = -0.99  # of a_1 - 1: the order of the classes is kept, never turned round
-LEVELS = 31  # of the greatest probability, from 0 to 1, at which it is held to what it says
-HOLD = 0.05  # of the steps by which it is
-FLATTEST, SHARPEST = -6.0, 3.0  # of the logarithm of the power
+COLDEST = -0.99  # lower bound of a_1 - 1: the order of the classes is kept, never reversed
+LEVELS = 31  # of the greatest probability, from 0 to 1, each with a power of its own
+HOLD = 0.05  # size of the steps of the logarithms of these powers
+FLATTEST, SHARPEST = -6.0, 3.0  # bounds of the logarithm of the power
 
 
 @inner_kernel
@@ -59,7 +60,7 @@ def temper(
     shared: Floats, cells: Floats, scalars: Floats, inputs: Floats, prior: Floats, label: int, weight: float,
     eta: float, forget: float, scratch: Floats,
 ) -> None:  # fmt: skip
-    """One step of the temperature alone on -log P(label); its running mean follows.
+    """Take one gradient step of the temperature alone on -log P(label), and update its running mean.
 
     shared : float64[3, E], in/out; cells : float64[3, E + 1, K], in; scalars : float64[3], in
     inputs : float64[E, K], in; prior : float64[K], in; scratch : float64[3, K]
@@ -82,10 +83,11 @@ def temper(
 
 @inner_kernel
 def fit_isotonic(counts: Floats, classes: Floats, fitted: Floats) -> None:
-    """Shares of the class in each range, the nearest that rise with the range (pool adjacent violators).
+    """Fit the share of each class in each range by isotonic regression: shares rise with the range.
 
-    A range is read as if one more row had been seen there, of the class with the probability in its middle. Classes
-    of which no row was learned stay as they are: a block may know them before their first row comes.
+    Computed by pooling adjacent violators. Each range is smoothed by one imaginary row, whose share of the class is
+    the probability in the middle of the range. Classes of which no row was learned stay as they are: a block may list
+    them before their first row comes.
 
     counts : float64[2, K, RANGES], in, all rows and those of the class; classes : float64[K], in
     fitted : float64[K, RANGES], out
@@ -117,7 +119,7 @@ def fit_isotonic(counts: Floats, classes: Floats, fitted: Floats) -> None:
 
 @inner_kernel
 def read_isotonic(fitted: Floats, proba: Floats, out: Floats) -> None:
-    """out = the fitted shares of a row's probabilities, made to add up to 1; a class not fitted yet keeps its own.
+    """Write the fitted shares for a row's probabilities, normalised to sum to 1; a class not fitted yet keeps its own.
 
     fitted : float64[K, RANGES], in; proba : float64[K], in; out : float64[K], out
     """
@@ -132,7 +134,9 @@ def read_isotonic(fitted: Floats, proba: Floats, out: Floats) -> None:
 
 @inner_kernel
 def hold(levels: Floats, flat: Floats, proba: Floats, label: int, weight: float) -> None:
-    """proba = its power by what has been learned of rows as sure as this one, which is learned where it has a label.
+    """Raise the probabilities of a row to the power learned at its confidence and normalise; then learn from the label.
+
+    The confidence is the greatest probability. Without a label, or with weight 0, nothing is learned.
 
     levels : float64[LEVELS], in/out; flat : float64[K], in, -inf for classes that are not known
     proba : float64[K], in/out; a known class has no less than LEAST
@@ -164,7 +168,7 @@ def hold(levels: Floats, flat: Floats, proba: Floats, label: int, weight: float)
 
 @inner_kernel
 def count_confidence(bins: Floats, proba: Floats, label: int, weight: float) -> None:
-    """Adds a row to the bin of its greatest probability: weight, confidence, and whether it was right.
+    """Add a row to the bin of its greatest probability: weight, confidence, and whether the prediction was right.
 
     bins : float64[BINS, 3], in/out; proba : float64[K], in
     """
@@ -180,7 +184,7 @@ def count_confidence(bins: Floats, proba: Floats, label: int, weight: float) -> 
 
 @inner_kernel
 def next_fit(rows: float, forget: float) -> float:
-    """The row count at which shares are fitted next: doubled up to 64, then a quarter of what is remembered later."""
+    """The row count at which shares are fitted next: double up to 64, then a quarter of the remembered rows more."""
     if rows < 64.0:
         return 2.0 * rows
     remembered = rows if forget >= 1.0 else min(rows, 1.0 / (1.0 - forget))
@@ -193,7 +197,7 @@ def calibrate_rows(
     bins: Floats, proba: Floats, classes: Floats, declared: int, y: Codes, w: Floats,
     method: int, eta: float, forget: float, out: Floats,
 ) -> None:  # fmt: skip
-    """Row by row: out = log of the calibrated probabilities, then the label is learned where there is one.
+    """Row by row: write the log of the calibrated probabilities to out, then learn from the label if there is one.
 
     shared : float64[3, E], in/out; cells : float64[3, E + 1, K], in/out; scalars : float64[3], in/out
     counts : float64[2, K, RANGES], in/out; fitted : float64[K, RANGES], in/out

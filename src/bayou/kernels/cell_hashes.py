@@ -12,7 +12,7 @@ from bayou.kernels.poisson import mix
 
 @kernel
 def add_number_hashes(total: NDArray[np.uint64], values: Floats, bits: Index, name: int) -> None:
-    """total[i] += a hash of the column's name and of the value of row i, which is never 0; nothing where it is missing.
+    """total[i] += a hash of the column's name and the value of row i; a missing value adds nothing.
 
     total : uint64[n], in/out; values : float64[n], in, read-only
     bits : int64[n], in, read-only, the same memory taken for integers

@@ -1,4 +1,4 @@
-"""Documents to n-grams of characters: of the whole text, or of each word in spaces."""
+"""Counting the character n-grams of documents: of the whole text, or of each word padded with spaces."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def add_grams(
     rule: Index,
     points: Points,
 ) -> bool:
-    """All runs of characters of the text from `begin` to `end`; with rule[WITHIN], one that is too short counts once.
+    """Add all character n-grams of the text from `begin` to `end`; return False where there is no room for one.
+
+    With rule[WITHIN], a word that is no longer than the longest n-gram, or too short for any, counts once as a whole.
 
     ids : int32[f], in/out; slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
     state : int64[4], in/out; low : uint8[b], in; known_slots : int32[s], in, read-only
@@ -100,9 +102,9 @@ def tokenize_characters(
     accents: Codes,
     plain: Codes,
 ) -> None:
-    """Runs of characters, from document state[ROW] on: of the whole text, or with rule[WITHIN] of each word in spaces.
+    """Count character n-grams from document state[ROW] on: of the text, or with rule[WITHIN] of each padded word.
 
-    Of several spaces in a row one is left, as in scikit-learn's `CountVectorizer`.
+    Several spaces in a row are reduced to one, as in scikit-learn's `CountVectorizer`.
 
     ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; low : uint8[b], scratch
     spare : int32[f], scratch; slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out

@@ -1,7 +1,7 @@
 """Text in UTF-8 to lower case, with or without accents, as `str.lower` and `unicodedata` do it.
 
-`points[p]` tells of code point p: its lower case in the 24 bits below, what it is in the 8 above. Halves of surrogate
-pairs are read as what they are, since Python's strings may hold them. A byte that belongs to no character becomes the
+`points[p]` describes code point p: its lower case in the low 24 bits, flags of its kind in the high 8. Lone surrogates
+are decoded as code points, since Python's strings may hold them. A byte that belongs to no character becomes the
 control character SUBSTITUTE, which is neither a letter nor a space.
 """
 
@@ -18,9 +18,9 @@ Points = NDArray[np.uint32]
 WORD, SPACE, CASED, IGNORABLE, SPECIAL = 1 << 24, 2 << 24, 4 << 24, 8 << 24, 16 << 24
 LOWER = (1 << 24) - 1
 SUBSTITUTE = 0x1A
-DOTTED, SIGMA = 0x130, 0x3A3  # whose lower case is two characters, or depends on where it stands
+DOTTED, SIGMA = 0x130, 0x3A3  # lower case is two characters, or depends on the position
 SMALL_SIGMA, FINAL_SIGMA, SMALL_I, DOT_ABOVE = 0x3C3, 0x3C2, 0x69, 0x307
-ROOM = 80  # bytes that one character may become: eighteen characters of four bytes, and a little more
+ROOM = 80  # bytes that one character may become: eighteen characters of four bytes, and some spare
 
 
 @inner_kernel
@@ -69,7 +69,7 @@ def put(low: Bytes, at: int, point: int) -> int:
 
 @inner_kernel
 def put_plain(low: Bytes, at: int, point: int, accents: Codes, plain: Codes) -> int:
-    """Write what is left of a character without its accents; all of it if there is no table of them.
+    """Write a character without its accents, or unchanged if there is no table of accents; return the next position.
 
     low : uint8[b], in/out; accents : int32[0 or 1114112], in, where the parts stand, 0 = the character itself
     plain : int32[m], in, for each the number of its parts and then these
@@ -130,7 +130,7 @@ def put_special(
     accents: Codes,
     plain: Codes,
 ) -> int:
-    """Write the lower case of one of the two characters that have a rule of their own.
+    """Write the lower case of DOTTED or SIGMA, the two characters with rules of their own.
 
     low : uint8[b], in/out; data : uint8[b], in, read-only; points : uint32[1114112], in
     accents : int32[0 or 1114112], in; plain : int32[m], in
@@ -169,13 +169,13 @@ def put_eight(low: Bytes, at: int, word: np.uint64) -> None:
 
 @tight_kernel
 def ascii_eight(word: np.uint64) -> bool:
-    """Whether none of eight bytes is part of a longer character."""
+    """Whether all of eight bytes are ASCII."""
     return bool(word & np.uint64(0x8080808080808080) == 0)
 
 
 @tight_kernel
 def lower_eight(word: np.uint64) -> np.uint64:
-    """Eight characters of one byte each, capitals as small letters: sums of seven bits tell what lies from A to Z."""
+    """Eight ASCII characters in lower case: sums of seven bits show in the eighth which bytes lie from A to Z."""
     from_a = word + np.uint64(0x3F3F3F3F3F3F3F3F)
     behind_z = word + np.uint64(0x2525252525252525)
     return word | ((from_a & ~behind_z & np.uint64(0x8080808080808080)) >> np.uint64(2))
@@ -183,7 +183,7 @@ def lower_eight(word: np.uint64) -> np.uint64:
 
 @inner_kernel
 def is_ascii(text: Bytes) -> bool:
-    """Whether no byte is part of a longer character.
+    """Whether all bytes are ASCII.
 
     text : uint8[b], in, read-only
     """
@@ -195,7 +195,7 @@ def is_ascii(text: Bytes) -> bool:
 
 @inner_kernel
 def lower_ascii(low: Bytes, text: Bytes, lowercase: bool) -> None:
-    """Copy characters of one byte each, capitals as small letters if asked for; without a branch.
+    """Copy ASCII text, in lower case if `lowercase`; without a branch.
 
     low : uint8[b], out; text : uint8[b], in, read-only
     """
@@ -209,7 +209,7 @@ def lower_ascii(low: Bytes, text: Bytes, lowercase: bool) -> None:
 def fold_row(
     low: Bytes, first: int, data: Bytes, begin: int, end: int, points: Points, accents: Codes, plain: Codes
 ) -> int:
-    """Write the text from `begin` to `end` in lower case from low[first] on; where it ends, or -1 for want of room.
+    """Write the text from `begin` to `end` in lower case from low[first] on; return its end, or -1 if there is no room.
 
     low : uint8[b], in/out; data : uint8[b], in, read-only; points : uint32[1114112], in
     accents : int32[0 or 1114112], in; plain : int32[m], in

@@ -49,7 +49,7 @@ def class_total(weight: Floats) -> float:
 
 @kernel
 def add_prior(out: Floats, weight: Floats, declared: int, alpha: float) -> None:
-    """out[i, c] += log(N_c + alpha) - log(N + alpha k); -inf for a class without weight that nobody declared.
+    """out[i, c] += log(N_c + alpha) - log(N + alpha k); -inf for a class without weight, unless classes were declared.
 
     out : float64[n, K], in/out; weight : float64[K], in
     """
@@ -76,7 +76,9 @@ def add_vector(out: Floats, vector: Floats) -> None:
 
 @inner_kernel
 def place_of_total(weight: Floats, x: float, logs: Floats) -> int:
-    """`place_of_log` of a total, -1 also where a weight is not whole: a row more may then round to another total.
+    """The index of log x in `logs` (see `place_of_log`), -1 also where a weight is no integer.
+
+    In that case one more row may round to another total.
 
     weight : float64[K], in; logs : float64[m], in
     """
@@ -99,7 +101,7 @@ def prior_predict_then_update(
     log_weight, at = (
         np.empty(len(weight)),
         np.empty(len(weight), np.int64),
-    )  # and where in `logs` they are, or -1
+    )  # and their indices in `logs`, or -1
     for c in range(k):
         x = weight[c] + alpha
         log_weight[c], at[c] = cached_log(x, logs), place_of_log(x, logs)
@@ -114,7 +116,7 @@ def prior_predict_then_update(
         label = np.uint64(y[i])
         known = weight[label] > 0.0
         weight[label] += w[i]
-        one, all_ = np.uint64(at[label]), np.uint64(base)  # -1 is beyond all
+        one, all_ = np.uint64(at[label]), np.uint64(base)  # -1 becomes larger than any index
         if known and w[i] == 1.0 and one < last and all_ < last:
             at[label] += 1
             base += 1

@@ -1,4 +1,4 @@
-"""Log-odds between the sides of a code's columns as they stood before each row, which is then counted.
+"""Test-then-train with error-correcting codes: log-odds of each column before each row, which is then counted.
 
 See `bayou.kernels.ecoc` for codes, their columns and folding, and `bayou.kernels.word_counts` for documents.
 """
@@ -74,7 +74,7 @@ def word_odds_then_update(
 ) -> None:
     """Document by document: add the log-odds as they stood before it, then count it.
 
-    Where the columns are `ternary`, each counts the words that its own classes have met.
+    Where the columns are `ternary`, the vocabulary of each is the words that occurred in the classes of its two sides.
     counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out
     out : float64[n, K] if folded, else float64[n, m], in/out; indptr : int64[n + 1], in; ids : int32[nnz], in
     amounts : float64[nnz], in; y : int32[n], in; w : float64[n], in; logs : float64[l], in, log of integers

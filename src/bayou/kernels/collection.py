@@ -1,12 +1,12 @@
-"""Reading a collection of Bayesian networks off joint counts: sum_i log sum_{pa in PA_i} u P(x_i | c, pa).
+"""A collection of Bayesian networks, computed from joint counts: sum_i log sum_{pa in PA_i} u P(x_i | c, pa).
 
 Terms are sets of a child and at most two parents, sorted by child and then by their number of parents; `plan`
-says where a term's cells are found, `ends` where the terms of a column begin. With alpha imaginary rows per
+holds where a term's cells are found, `ends` where the terms of a column begin. With alpha imaginary rows per
 value, P(x_i | c, pa) = (n(x_i, pa, c) + alpha) / (n_i(pa, c) + alpha V_i), where n_i(pa, c) counts the rows that
 have x_i and all of pa: the parents' own count where column i was never missing, else a sum over its values. A
-term with a missing or never seen value is dropped; a column none of whose terms remains, or says anything, is
-read with the class alone. A column with one term adds a difference of logarithms, as naive Bayes does; the
-sums of the others are multiplied before a logarithm is taken.
+term with a missing or never seen value is dropped; a column none of whose terms remains, or gives any class a
+probability above 0, is conditioned on the class alone. A column with one term adds a difference of logarithms, as
+naive Bayes does; the sums of the others are multiplied before a logarithm is taken.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bayou.kernels.value_counts import log_or_floor
 
 @inner_kernel
 def place_value(at: NDArray[np.uint64], layout: Index, j: int, v: int) -> None:
-    """at[:, j] = the cell of value v of column j, and where its pairs and triples with columns before j start.
+    """at[:, j] = the cell of value v of column j, and where its pairs and triples with the columns before j begin.
 
     at : uint64[3, m], in/out; layout : int64[3, m + 1], in
     """
@@ -38,7 +38,9 @@ def place_value(at: NDArray[np.uint64], layout: Index, j: int, v: int) -> None:
 def place_row(
     at: NDArray[np.uint64], row: Codes, codes: Codes, singles: Floats, layout: Index, i: int
 ) -> bool:
-    """Places of row i's values, those never seen in any class taken for missing; whether none is missing.
+    """Write the values of row i and the places of their cells; return whether none is missing.
+
+    A value that was never seen in any class counts as missing.
 
     at : uint64[3, m], out; row : int32[m], out; codes : int32[n, m], in; singles : float64[cells, K], in
     layout : int64[3, m + 1], in
@@ -48,7 +50,7 @@ def place_row(
         v = codes[np.uint64(i), j]
         first, place = np.uint64(layout[0, j]), np.uint64(max(v, 0))
         cell, here = first + place, False
-        if v >= 0:  # a column without values has no cell to look at
+        if v >= 0:  # a column without values has no cells
             for c in range(k):
                 here |= singles[cell, c] > 0.0
         row[j] = v if here else -1
@@ -61,7 +63,7 @@ def place_row(
 
 @tight_kernel
 def find_no_missing(no_missing: Flags, classes: Floats, present: Floats) -> None:
-    """Which columns were never missing.
+    """Write which columns were never missing in a row that was learned.
 
     no_missing : bool[m], out; classes : float64[K], in; present : float64[m, K], in
     """
@@ -74,7 +76,7 @@ def find_no_missing(no_missing: Flags, classes: Floats, present: Floats) -> None
 
 @kernel
 def mark_no_missing(no_missing: Flags, classes: Floats, present: Floats) -> None:
-    """`find_no_missing` for callers in Python.
+    """Write which columns were never missing in a row that was learned; Python can call it, unlike `find_no_missing`.
 
     no_missing : bool[m], out; classes : float64[K], in; present : float64[m, K], in
     """
@@ -83,7 +85,7 @@ def mark_no_missing(no_missing: Flags, classes: Floats, present: Floats) -> None
 
 @inner_kernel
 def margin(table: Floats, top: np.uint64, step: np.uint64, v: np.uint64, size: int, c: np.uint64) -> float:
-    """Sum over the values of a child of which value v has the cell `top`, cells `step` apart.
+    """Sum the counts of class c over all values of a child, whose cells lie `step` apart; `top` is that of value v.
 
     table : float64[cells, K], in
     """
@@ -96,7 +98,7 @@ def margin(table: Floats, top: np.uint64, step: np.uint64, v: np.uint64, size: i
 
 @inner_kernel
 def share(n: float, total: float) -> float:
-    """n / total, and 0 of nothing."""
+    """n / total, and 0 where the total is 0."""
     return n / total if total > 0.0 else 0.0
 
 
@@ -123,8 +125,8 @@ def sum_terms(
 ) -> None:
     """factors[j, c] = sum of u P(x_j | c, pa) over the terms of column j whose values the row has, lo <= j < hi.
 
-    Columns that are missing or have fewer than `least` terms get 1. In one piece, since a call costs more than
-    the terms of a column; classes go two by two, the last with its neighbour.
+    Columns that are missing or have fewer than `least` terms get 1. Written as one function, since a call costs more
+    than the terms of a column; classes are processed in pairs, the last one together with its neighbour.
     factors : float64[m, K], in/out; singles : float64[cells, K], in; present : float64[m, K], in
     pairs : float64[P, K], in; triples : float64[T, K], in; layout : int64[3, m + 1], in; at : uint64[3, m], in
     row : int32[m], in; plan : uint64[6, t], in; ends : int64[m, 4], in; u : float64[t], in
@@ -201,7 +203,7 @@ def log_given(
     width: int,
     j: int,
 ) -> bool:
-    """terms[c, j] = log P(x_j | c, pa) of one term with parents; whether it gives any class a chance.
+    """terms[c, j] = log P(x_j | c, pa) of one term with parents; return whether any class has a probability above 0.
 
     terms : float64[K, m], in/out; singles : float64[cells, K], in; pairs : float64[P, K], in
     triples : float64[T, K], in; layout : int64[3, m + 1], in; at : uint64[3, m], in; plan : uint64[6, t], in
@@ -224,7 +226,7 @@ def log_given(
 
 @inner_kernel
 def add_tiles(total: float, terms: Floats, c: int, lo: int, hi: int) -> float:
-    """total and then terms[c, lo:hi], tile by tile: the bits of `row_sum`.
+    """Add terms[c, lo:hi] to a total, tile by tile, with the bits of `row_sum`.
 
     terms : float64[K, m], in
     """
@@ -258,9 +260,10 @@ def add_row(
     split: int,
     i: int,
 ) -> None:
-    """out[i, c] += sum_j terms[c, j] + log prod_j factors[j, c]: the columns before `split`, then the others.
+    """out[i, c] += sum_j terms[c, j] + log prod_j factors[j, c]: first the columns before `split`, then the others.
 
-    Both parts only ever grow at their ends, so that a column to come, whose term is 0, leaves the bits alone.
+    New columns are appended to either part, so that a column that appears later, whose term is 0 here, does not change
+    the bits.
     out : float64[n, K], in/out; terms : float64[K, m], in; factors : float64[m, K], in
     product : float64[2, K, 1], scratch, see `no_product`; order : uint64[m], in, 0, 1, ...
     """
@@ -295,7 +298,7 @@ def read_row(
     split: int,
     i: int,
 ) -> None:
-    """out[i, c] += the collection's log-probability of one row, straight from the counts.
+    """out[i, c] += the collection's log-probability of one row, computed directly from the counts.
 
     out : float64[n, K], in/out; terms : float64[K, m], scratch; factors : float64[m, K], scratch
     product : float64[2, K, 1], scratch; singles : float64[cells, K], in; present : float64[m, K], in

@@ -1,4 +1,4 @@
-"""A collection's probabilities laid out as its counts are: one look-up per term and row, for many rows.
+"""Tables of a collection's probabilities, in the layout of its counts: one look-up per term and row, for many rows.
 
 The parents of a set come before its child in some order, so a pair or triple of cells has one child, and its
 entry is u P for a column with several terms, a difference of logarithms for a column with one: what
@@ -33,7 +33,7 @@ def fill_tables(
     no_missing: Flags,
     alpha: float,
 ) -> None:
-    """Entries of all terms.
+    """Fill the tables: u P(x_i | c, pa) or, for a column with one term, its logarithm.
 
     one : float64[cells, K], out; two : float64[P, K], out; three : float64[T, K], out
     singles : float64[cells, K], in; present : float64[m, K], in; pairs : float64[P, K], in
@@ -98,7 +98,7 @@ def add_collection(
     alpha: float,
     split: int,
 ) -> None:
-    """out[i, c] += the collection's log-probability, by look-up.
+    """out[i, c] += the collection's log-probability, by look-up in the tables of `fill_tables`.
 
     out : float64[n, K], in/out; one : float64[cells, K], in; two : float64[P, K], in; three : float64[T, K], in
     singles : float64[cells, K], in; present : float64[m, K], in; layout : int64[3, m + 1], in

@@ -1,7 +1,7 @@
-"""Terms of single columns as they stood before each row, which is then learned.
+"""Test-then-train: the log-probability of each column before each row, which is then learned.
 
-Counts give the bits of the kernels that add the terms up; normal densities agree with their sum up to rounding, since
-that takes one logarithm for all columns.
+For counts, the terms are bit for bit those of the kernels that add them up. For normal densities they agree with the
+sum only up to rounding, since the sum takes one logarithm for all columns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bayou.kernels.moments import add_row
 from bayou.kernels.normal import pooled, read_narrow, read_row
 from bayou.kernels.value_counts import cached_log, cell_seen
 
-ROWS = 64  # rows whose values stay in the cache while columns are taken one by one
+ROWS = 64  # rows whose values stay in the cache while columns are processed one by one
 
 
 @inner_kernel
@@ -56,7 +56,7 @@ def gaussian_terms_then_update(
     ddof: float,
     floor: float,
 ) -> None:
-    """Row by row: out[i, j, c] = log p(x_ij | c) and the columns' units as they stood, then learn the row.
+    """Row by row: out[i, j, c] = log p(x_ij | c) and units[i, j] as in `read_units` before the row; then learn the row.
 
     n, mean, m2 : float64[K, p], in/out; out : float64[rows, p, K], out
     units : float64[rows, p] or [rows, 0] where nobody asks, out
@@ -138,7 +138,7 @@ def table_terms_then_update(
 def gather_intervals(
     out: Floats, table: Floats, cuts: Floats, offsets: Index, index: Index, x: Floats
 ) -> None:
-    """out[i, a, c] = table[interval of x_ij, c] of the columns j = index[a], 0 where missing.
+    """out[i, a, c] = table[interval of x_ij, c] for the columns j = index[a], 0 where x_ij is missing.
 
     out : float64[n, len(index), K], out; table : float64[P or more, K], in; cuts : float64[P], in
     offsets : int64[p + 1], in; index : int64[active], in; x : float64[n, p], in

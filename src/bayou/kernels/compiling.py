@@ -1,4 +1,4 @@
-"""A listener that says when Numba compiles, and for how long: a silent first row looks like a hang."""
+"""A listener that reports when Numba compiles, and for how long: without a message, the first row looks like a hang."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CompileWatch(event.Listener):
         self._since = 0.0
 
     def on_start(self, event: event.Event) -> None:
-        """Numba begins to compile."""
+        """Called when Numba begins to compile."""
         if self.kernels == 0 and self._started is not None:
             self._started()
         if self._depth == 0:
@@ -34,7 +34,7 @@ class CompileWatch(event.Listener):
         self._depth += 1
 
     def on_end(self, event: event.Event) -> None:
-        """Numba has compiled; nested compilations count once."""
+        """Called when Numba has compiled; adds the time, of nested compilations once."""
         self._depth -= 1
         if self._depth == 0:
             self.seconds += time.perf_counter() - self._since
@@ -44,14 +44,14 @@ _clock: CompileWatch | None = None
 
 
 def watch(started: Callable[[], None] | None = None) -> CompileWatch:
-    """Begin to watch; stays for the life of the process."""
+    """Register a watch, which stays for the life of the process, and return it."""
     listener = CompileWatch(started)
     event.register("numba:compile", listener)  # type: ignore[no-untyped-call] # of Numba
     return listener
 
 
 def compile_seconds() -> float:
-    """Seconds this process has spent compiling since it was first asked."""
+    """Seconds this process has spent compiling since the first call of this function."""
     global _clock
     if _clock is None:
         _clock = watch()

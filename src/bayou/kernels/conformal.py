@@ -1,9 +1,9 @@
-"""Sets of classes that hold the true one as often as promised: adaptive conformal inference, row by row.
+"""Prediction sets that contain the true class with a given coverage: adaptive conformal inference, row by row.
 
 The score of a class is 1 - P(c | x). A class is in the set if its score is at most the (1 - alpha)-quantile of the
-scores that true classes had lately. After each row alpha moves by rate * (1 - coverage - miss), so that the share of
-misses over n rows lies within (1 + 2 rate) / (rate n) of what was promised, whatever the stream does (Gibbs and Candès,
-2021): alpha cannot leave [-rate, 1 + rate], since beyond 0 and 1 the set is everything or nothing.
+recent scores of true classes. After each row alpha moves by rate * (1 - coverage - miss), so that the share of misses
+over n rows lies within (1 + 2 rate) / (rate n) of 1 - coverage, whatever the stream does (Gibbs and Candès, 2021):
+alpha cannot leave [-rate, 1 + rate], since below 0 the set holds all classes, and above 1 none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from bayou.block import Codes, Flags, Floats
 from bayou.kernels.jit import inner_kernel, kernel
 
-CELLS = 256  # of the score, each as wide
+CELLS = 256  # of equal width that divide the range of the scores
 ROWS, COVERED, CLASSES = range(3)  # places in `record`
 
 
@@ -25,7 +25,7 @@ def cell_of(score: float) -> int:
 
 @inner_kernel
 def last_cell(scores: Floats, alpha: float) -> int:
-    """The last cell whose classes are in the set: -1 for none, CELLS - 1 for all.
+    """The last cell of scores that are in the set, that of the (1 - alpha)-quantile: -1 for none, CELLS - 1 for all.
 
     scores : float64[CELLS], in
     """
@@ -49,7 +49,7 @@ def conformal_rows(
     scores: Floats, alphas: Floats, record: Floats, proba: Floats, known: Floats, y: Codes, w: Floats,
     coverage: float, rate: float, forget: float, by_class: bool, out: Flags,
 ) -> None:  # fmt: skip
-    """Row by row: out[i, c] = whether class c is in the set; then the label is learned where there is one.
+    """Row by row: out[i, c] = whether class c is in the set; then update scores and alphas from the label, if any.
 
     scores : float64[G, CELLS], in/out, what true classes scored, faded; alphas : float64[G], in/out
     record : float64[3], in/out, rows, those whose set held the label, classes in all sets

@@ -1,4 +1,4 @@
-"""Count-min with class counts: every value has one cell in each row of a table, shared with others by chance.
+"""Count-min sketch with class counts: every value has one cell in each row of a table, which others may share.
 
 Row r of a column's table is hashed by h_r(x) = ((a_0 x_0 + a_1 x_1 + a_2 x_2 + b) mod P) mod W, where the x_i are
 limbs of 22, 21 and 21 bits of the key: pairwise independent for a prime P above 2^22. The estimate of n(x, c) is the
@@ -30,7 +30,7 @@ def cell_of(hashes: Index, r: int, key: int, prime: int, width: int) -> int:
 
 @inner_kernel
 def find_cells(cells: Index, hashes: Index, key: int, prime: int, width: int) -> None:
-    """The cells of a key in every row.
+    """Write the cell of a key in every row.
 
     cells : int64[D], out; hashes : int64[D, 4], in
     """
@@ -40,7 +40,7 @@ def find_cells(cells: Index, hashes: Index, key: int, prime: int, width: int) ->
 
 @inner_kernel
 def least(table: Floats, cells: Index, c: int) -> float:
-    """The estimate of a class.
+    """The estimate of n(x, c): the least count of class c among the cells of x.
 
     table : float64[D, W, K], in; cells : int64[D], in
     """
@@ -66,10 +66,10 @@ def sketch_rows(
     smoothing: Floats,
     terms: Floats,
 ) -> None:
-    """Row by row: log P(x | c) as it stands (if `terms` has rows), then add the row `sign` times (0: not at all).
+    """Row by row: write log P(x | c) before the row, if `terms` has rows; then add the row `sign` times (0: none).
 
-    P = (n + alpha + m/V) / (N_c + alpha V + m), with V as told by the cells of the first row that are still free.
-    A conservative row raises only those cells of its value that are below the new estimate. O(n D K).
+    P = (n + alpha + m/V) / (N_c + alpha V + m), with V estimated from the number of free cells in the first row of the
+    table. A conservative update raises only those cells of the value that are below the new estimate. O(n D K).
 
     table : float64[D, W, K], in/out; present : float64[K], in/out; free : int64[1], in/out, free cells of row 0
     column : int64[n], in, 0 = missing; y : int32[n], in; w : float64[n], in; hashes : int64[D, 4], in
@@ -108,7 +108,7 @@ def sketch_rows(
 
 @inner_kernel
 def is_free(cell: Floats) -> bool:
-    """Whether no class has weight here.
+    """Whether no class has weight in the cell.
 
     cell : float64[K], in
     """

@@ -1,4 +1,4 @@
-"""Binary classifiers over groups of classes, read off the counts of the classes, and their decoding.
+"""Binary classifiers between groups of classes, computed from the counts of the classes, and their decoding (ECOC).
 
 A code has m columns, each a dichotomy: column b puts class c on the side + (dichotomies[0, c, b] = 1), on the
 side - (dichotomies[1, c, b] = 1), or leaves it out. Its log-odds are z_b = log p(x, +) - log p(x, -),
@@ -27,8 +27,8 @@ LOG_2 = math.log(2.0)
 def add_sides(sides: Floats, counts: Floats, start: int, dichotomies: Floats) -> float:
     """sides[b], sides[m + b] = sum of the K counts from `start` on over the classes on either side of column b.
 
-    Returned is the sum of all of them where they are whole numbers, infinity where not. No slices, since each would be
-    counted as a reference.
+    Returns the sum of all K counts if they are whole numbers, else infinity. Uses no slices, since Numba would count
+    references for each.
     sides : float64[2 m], out; counts : float64[r], in; dichotomies : float64[2, K, m], in
     """
     k, m = np.uint64(dichotomies.shape[1]), np.uint64(dichotomies.shape[2])
@@ -160,10 +160,10 @@ def odds_table(
     least: float,
     out: Floats,
 ) -> None:
-    """Row r: the log-odds of cell v = cells[r], log P(v | +) - log P(v | -), column by column or folded.
+    """Write the log-odds of cell v = cells[r] to row r, log P(v | +) - log P(v | -), column by column or folded.
 
-    P(v | side) = (n + alpha + m/V) / (N + alpha V + m), V = width[b]; a cell without weight on both sides says
-    nothing, nor does one that weighs less than `least` in all classes together.
+    P(v | side) = (n + alpha + m/V) / (N + alpha V + m), V = width[b]. The log-odds are 0 for a cell without weight on
+    both sides, and for one that weighs less than `least` in all classes together.
     counts : float64[cells, K], in; cells : int64[r], in; total : float64[K], in; width : float64[m], in
     dichotomies : float64[2, K, m], in; fold : float64[m, K] or [0, 0], in; logs : float64[l], in, log of integers
     out : float64[r, K] if folded, else float64[r, m], out
@@ -227,7 +227,7 @@ def side_gaussians(
     centre: Floats,
     half: Floats,
 ) -> None:
-    """Normal densities of both sides of every column, side + of column b in row 2 b and side - below it.
+    """Fit normal densities to both sides of every column: side + of column b in row 2 b, side - in row 2 b + 1.
 
     n, mean, m2 : float64[K, p], in; dichotomies : float64[2, K, m], in; peak, centre, half : float64[2 m, p], out
     """
@@ -320,8 +320,8 @@ def decode_votes(
 
     bit_b is the sign of z_b, 0 where it is 0. Equal votes are ranked by the sum of weight_b sign_bc z_b, then by the
     prior; or, if `lexical`, by the first column in which exactly one of two classes has its bit wrong: that class
-    ranks higher, as the standard array has it. Classes whose log prior is -inf are compared with nobody: the schema may
-    know them from rows to come.
+    ranks higher, as the standard array has it. Classes whose log prior is -inf are not compared: the schema may list
+    them for rows still to come.
     odds : float64[n, m], in; signs : float64[m, K], in; weight : float64[m], in; prior : float64[n, K], in
     out : float64[n, K], out
     """

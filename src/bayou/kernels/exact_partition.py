@@ -1,10 +1,10 @@
-"""The best partition of all, by dynamic programming over the bounds and numbers of intervals that can be part of it.
+"""The optimal partition, by dynamic programming over the bounds and numbers of intervals that can be part of it.
 
 A partition into I intervals costs ``prior[I] + D``, see `bayou.kernels.partition`. Where every interval pays a penalty
 instead of the prior, the least G of ``D + penalty I`` takes one pass over all intervals. So no partition into I costs
-less than ``G - penalty I + prior[I]``, and none with a bound at v less than the best ways to v and on from there. What
-cannot cost less than a partition that is known is left out before partitions are compared one number of intervals
-after the other, so that what is found is what a comparison of all would find.
+less than ``G - penalty I + prior[I]``, and none with a bound at v less than the best partitions before and after v
+together. Bounds and numbers of intervals that cannot cost less than a known partition are pruned before the dynamic
+program compares partitions for each number of intervals; its result is the same as without pruning.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.partition import interval_cost, log_factorial
 
 KEPT_CELLS = 1024  # up to here the costs of all intervals are kept (4 MB) rather than computed for every pass
-SLACK = 1e-6  # and more for huge weights: far above rounding, so that what is left out is worse for certain
+SLACK = 1e-6  # and more for huge weights: far above rounding errors, so that nothing optimal is left out
 ROUNDS = 4  # passes at most that narrow the numbers of intervals
 
 
@@ -36,7 +36,7 @@ def _are_whole(table: Floats, columns: Floats, k: int) -> bool:
 
 @inner_kernel
 def _whole_costs_to(row: Floats, table: Floats, columns: Index, k: int) -> None:
-    """`_costs_to` for whole counts of two classes or more: bare look-ups, two or three at a time. O(K e).
+    """Compute what `_costs_to` does for whole counts of at least two classes: look-ups only, 2 or 3 at a time. O(K e).
 
     row : float64[e], out
     table : float64[m], in
@@ -69,7 +69,7 @@ def _whole_costs_to(row: Floats, table: Floats, columns: Index, k: int) -> None:
 
 @inner_kernel
 def _costs_to(row: Floats, table: Floats, columns: Floats, whole: Index, k: int) -> None:
-    """Cost of the cells a..e-1 as one interval for every a < e, the length of the row. O(K e).
+    """row[a] = the cost of the cells a..e-1 as one interval, for every a < e, the length of the row. O(K e).
 
     row : float64[e], out
     table : float64[m], in
@@ -120,7 +120,7 @@ def _least_to_end(
 def _cost_of_least(
     least: Floats, table: Floats, prefix: Floats, prior: Floats, k: int, penalty: float, slack: float
 ) -> float:
-    """What the partition costs that is the least with a penalty, up to the slack. O(K q).
+    """The cost, with the prior, of the partition that is optimal under the penalty, up to the slack. O(K q).
 
     least : float64[q+1], in
     table : float64[m], in
@@ -140,7 +140,7 @@ def _useful_bounds(
     useful: Index, least: Floats, costs: Floats, table: Floats, columns: Floats, whole: Index, k: int, penalty: float,
     limit: float,
 ) -> int:  # fmt: skip
-    """Bounds of partitions that cost less than the limit, with a penalty for every interval. O(q U).
+    """Find the bounds that partitions below the limit can have, with a penalty for every interval. O(q U).
 
     useful : int64[q+1], out; the first U+1 of them, where U is returned
     least : float64[q+1], in; see `_least_to_end`, also for the rest
@@ -171,7 +171,7 @@ def _narrow(
     useful: Index, table: Floats, prefix: Floats, columns: Floats, whole: Index, prior: Floats, k: int, intervals: int,
     best: float,
 ) -> tuple[int, int]:  # fmt: skip
-    """What can be part of a partition that costs less than `best`: how many bounds, and how many intervals at most.
+    """Find the bounds that a partition cheaper than `best` can have; return their number and the most intervals it has.
 
     useful : int64[q+1], out; the bounds, 0 first and q last
     table : float64[m], in
@@ -192,8 +192,8 @@ def _narrow(
     low, high = 1, q
     middle = (intervals + q) // 2
     penalty = prior[middle + 1] - prior[middle]
-    # The prior rises by less and less. A penalty as in the middle between `intervals` and all of them tells about large
-    # numbers, one that is the mean rise over those that are left tells about the smallest and the largest of these.
+    # The increments of the prior decrease. As a penalty, the increment in the middle between `intervals` and q excludes
+    # large numbers of intervals; the mean increment over those that are left excludes the smallest and largest of them.
     for _ in range(ROUNDS):
         penalty = penalty if penalty < np.inf else 0.0
         _least_to_end(least, costs, table, columns, whole, k, penalty)
@@ -211,7 +211,7 @@ def _narrow(
             penalty = (prior[high] - prior[low]) / (high - low)
         else:
             penalty = (prior[high + 1] - prior[high - 1]) / 2.0
-    spared = np.inf  # by a partition that pays penalties instead of the prior, at least
+    spared = np.inf  # the least saving of a partition that pays penalties instead of the prior
     for i in range(low, high + 1):
         spared = min(spared, prior[i] - penalty * i)
     n = _useful_bounds(useful, least, costs, table, columns, whole, k, penalty, limit - spared)
@@ -225,8 +225,8 @@ def best_partition(
     """The exact optimum by dynamic programming, starting from a good partition; returns I.
 
     D_I[e] = min_a D_{I-1}[a] + cost(a, e), over the bounds and up to the number of intervals that `_narrow` leaves.
-    O(K q^2), and O(I U^2) for U bounds; memory O(q^2) up to 1,024 cells, O(I U) above. The start is kept unless it is
-    beaten by more than 1e-9.
+    O(K q^2), and O(I U^2) for U bounds; memory O(q^2) up to 1,024 cells, O(I U) above. The initial partition is kept
+    unless another costs less by more than 1e-9.
 
     bounds : int64[q+1], in/out
     table : float64[m], in

@@ -1,7 +1,8 @@
-"""What each expert on the terms of naive Bayes says about a row.
+"""Log-probabilities of a row by each expert, all of which combine the terms of naive Bayes.
 
-Naive Bayes; naive Bayes tempered by a learned factor; the weights as they are; the average of the weights so far; the
-weights and how the last label changes the odds of the next; naive Bayes tempered by a half and by a quarter.
+The experts are: naive Bayes; naive Bayes tempered by a learned factor; the current weights; the average of the weights
+so far; the weights plus how the last label changes the odds of the next; naive Bayes tempered by a half and by a
+quarter.
 """
 
 from __future__ import annotations
@@ -46,9 +47,10 @@ def sum_up(
     index: Index,
     least: float,
 ) -> None:
-    """Sums of the inputs as they come and of those raised to `least`; the weights see the latter, in order.
+    """Sum the inputs of each class, unbounded and bounded below by `least`, and add the weighted sums to the scores.
 
-    The scores of the weights and of their mean grow by sum_j (u_j + v_j) Z_j.
+    The scores of the current weights and of their mean grow by sum_j (u_j + v_j) Z_j over the bounded inputs Z_j, in
+    the order of the columns.
     scores : float64[7, K], in/out; evidence : float64[2, K], out; inputs : float64[active, K], in/out, are raised
     weights, mean : float64[d, K], in; columns : float64[d, 3], in; index : int64[active], in, the inputs' columns
     """
@@ -81,7 +83,7 @@ def sum_up_tied(
     index: Index,
     least: float,
 ) -> None:
-    """Sum up the experts as `sum_up` does, for tied weights and where the mean is not kept.
+    """Compute what `sum_up` does for tied weights, and for weights whose mean is not kept.
 
     scores : float64[7, K], in/out; evidence : float64[2, K], out; inputs : float64[active, K], in/out
     weights : float64[d, K or 1], in; mean : float64[d, K or 1] or [0, 0], in; columns : float64[d, 3] or [0, 3], in
@@ -122,7 +124,7 @@ def score_experts(
     temper_prior: bool,
     least: float,
 ) -> None:
-    """Log-probabilities of every expert that takes part; scores of others are no probabilities.
+    """Write the log-probabilities of every expert that takes part; the scores of the others are not normalised.
 
     scores : float64[7, K], out; evidence : float64[2, K], out, sums of the inputs, as they come and bounded
     heat : float64[K], out, what is tempered; inputs : float64[active, K], in/out, are raised to `least`
@@ -151,5 +153,5 @@ def score_experts(
         scores[HALF, c] = joint - 0.5 * heat[c]
         scores[QUARTER, c] = joint - 0.75 * heat[c]
     for a in range(EXPERTS):
-        if a == TEMPERED or a == LAST or mixture_weights[a] > 0.0:  # the steps need these two, heard or not
+        if a == TEMPERED or a == LAST or mixture_weights[a] > 0.0:  # gradient steps need these two
             log_softmax(scores[a])

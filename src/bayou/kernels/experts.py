@@ -2,15 +2,17 @@
 
 Weights are 1 + s + u_i + v_ik, the three kept apart, so that a new column starts at 1 + s and a new class at
 1 + s + u_i: steps of AdaGrad for the shift, each column and each cell, cut back so that none overshoots. Tied weights
-are 1 + v_i. To the weights no column says more than `LEAST_LIFT` against a class: the tail of a normal density is
-known to nobody, and one wrong word of hundreds of nats would stop everything else from being learned.
+are 1 + v_i. The inputs of the weights are bounded below by `LEAST_LIFT`: the tails of normal densities are unreliable,
+and one wrong term of hundreds of nats against the true class would stop everything else from being learned.
 
-Weights that learn a run of one label say that label, and are right as long as the run lasts: a stream sorted by class
-never shows that they forgot the others. So they are heard only once labels come back: once the rows whose known label
-differs from the one before number the square root of all rows. So is the factor that tempers naive Bayes, which may
-turn its answers round to say the label of a run. Until then naive Bayes, and by a half and a quarter, decides. So it
-does of rows outside the latest section of a stream that is sorted by a column (`bayou.kernels.sections`). Of rows far
-away from where a stream is that goes by small steps, the weights as they are now are not heard, their average is.
+Weights that are learned during a run of one label predict that label, and are right as long as the run lasts: a stream
+sorted by class never shows that they forgot the other classes. So the experts with learned weights take part only once
+labels recur: once the number of rows whose known label differs from the one before has reached the square root of the
+number of rows. The same holds for the expert with the learned temperature, which may invert the predictions of naive
+Bayes to fit the label of a run. Until then naive Bayes and its versions tempered by a half and by a quarter predict.
+They alone also predict rows outside the latest section of a stream that is sorted by a column
+(`bayou.kernels.sections`). For rows far from the recent ones of a stream that moves in small steps, the expert with
+the current weights takes no part, while the one with their average does.
 """
 
 from __future__ import annotations
@@ -80,7 +82,9 @@ def learn_experts(
     rule: Floats,
     out: Floats,
 ) -> None:
-    """Row by row: out = log of the mixed probabilities; then, if the label is known, mixture_weights and weights learn.
+    """Row by row: write the log of the mixed probabilities to out, then learn both kinds of weights from the label.
+
+    Rows without a label are only predicted.
 
     weights : float64[d, K or 1], in/out; mean, squares : float64[d, K or 1], in/out
     columns : float64[d, 3], in/out, u, its mean, its squared gradients, [0, 3] if tied

@@ -1,8 +1,9 @@
-"""Classifiers followed by their record: each of them, their plain mean and their log-linear pool share the answer.
+"""A mixture of classifiers, their mean and their log-linear pool, weighted by how well each has predicted so far.
 
-Expert a has the share q_a and says P_a; the answer is sum_a q_a P_a. After a row, q_a is multiplied by what the expert
-gave the label and a small part of all shares goes back to where they began (fixed share; Herbster and Warmuth, 1998),
-so that the log-loss stays near that of the best expert of every stretch of the stream.
+Expert a has the weight (share) q_a and predicts P_a; the mixture is sum_a q_a P_a. After a row, q_a is multiplied by
+the probability that the expert gave the label, and a small part of all shares is moved back to the initial shares
+(fixed share; Herbster and Warmuth, 1998), so that the log-loss stays near that of the best expert of every stretch of
+the stream.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.pool import MEANS, ROWS, fill_inputs, log_prior, score, step
 from bayou.kernels.votes import choice
 
-LEAST = 1e-9  # what an expert gave the label counts as no less
+LEAST = 1e-9  # lower bound of the probability that an expert gave the label
 SEEN, RIGHT, LOSS, LATELY = range(4)  # rows of `record`
 
 
 @inner_kernel
 def add_mean(opinions: Floats, active: Index, out: Floats) -> None:
-    """out = the mean of what the active members say.
+    """Write the mean of the active members' probabilities to out.
 
     opinions : float64[M, K], in; active : int64[M], in, 0 or 1; out : float64[K], out
     """
@@ -40,7 +41,7 @@ def add_mean(opinions: Floats, active: Index, out: Floats) -> None:
 
 @inner_kernel
 def move_shares(shares: Floats, starts: Floats, given: Floats, weight: float, back: float) -> None:
-    """q_a times given_a^weight, normalised; then the part `back` of all shares returns to where they began.
+    """Multiply each share q_a by given_a^weight, normalise, and move the part `back` of all shares to `starts`.
 
     shares, starts, given : float64[E], shares in/out, the others in; an expert that starts with 0 takes no part
     """
@@ -61,7 +62,9 @@ def move_shares(shares: Floats, starts: Floats, given: Floats, weight: float, ba
 def keep_record(
     record: Floats, starts: Floats, said: Floats, label: int, weight: float, order: Index, given: Floats
 ) -> None:
-    """What every expert gave the label; rows, hits, log-losses and misses of those that take part are added up.
+    """Write the probability every expert gave the label, and add up rows, hits, log-losses and misses of each.
+
+    Nothing is added up for an expert that takes no part.
 
     record : float64[4, E], in/out; starts : float64[E], in, 0 for who takes no part; said : float64[E, K], in
     order : int64[K], in; given : float64[E], out
@@ -84,9 +87,9 @@ def follow_rows(
     opinions: Floats, classes: Floats, declared: int, y: Codes, w: Floats, order: Index,
     eta: float, forget: float, back: float, out: Floats,
 ) -> None:  # fmt: skip
-    """Row by row: out = log of the answer, then the label is learned where there is one, with weight.
+    """Row by row: write the log-probabilities of the mixture to out, then learn the label if there is one.
 
-    A member that is not active says nothing: its inputs to the pool are 0, its share is 0.
+    A member that is not active takes no part: its inputs to the pool are 0, and so is its share.
 
     shares : float64[M + 2], in/out, of the members, of their mean, of the pool; starts : float64[M + 2], in
     record : float64[4, M + 2], in/out; active : int64[M], in, 0 or 1

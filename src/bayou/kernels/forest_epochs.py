@@ -1,4 +1,4 @@
-"""Trees of a forest of counts that grow on: rows known by their cells, and leaves split by a sample of them."""
+"""Growing the trees of a forest of counts further: hashes of rows, and splits of leaves by a sample of the rows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from bayou.kernels.poisson import mix
 
 @kernel
 def hash_cells(hashes: Index, cells: Bytes, y: Codes, columns: Index, classes: Index, p: int) -> None:
-    """One number per labelled row that depends on its cells, by the columns' keys, and its class, and nothing else.
+    """Write a hash of every labelled row, which depends only on its cells, the keys of their columns, and its class.
 
-    What is missing adds nothing, so that a column that comes later changes no row from before.
+    Missing values add nothing to the hash, so that a column that appears later leaves the hashes of earlier rows as
+    they were.
     hashes : int64[n], out; cells : uint8[n, d], in, the first p columns numeric; y : int32[n], in
     columns : int64[d], in; classes : int64[K], in
     """
@@ -36,11 +37,10 @@ def extend_tree(
     attribute: Codes, threshold: Index, left: Codes, ids: Index, packed: Index, masks: Index, roots: Index, tree: int,
     all_cells: Bytes, cells: Bytes, p: int, y: Codes, w: Floats, hashes: Index, k: int, seed: int, free: int,
 ) -> int:  # fmt: skip
-    """Split the leaves of one tree by the rows of its bootstrap sample that arrive there; how many leaves were tried.
+    """Split the leaves of one tree by the rows of its bootstrap sample that reach them; return how many were tried.
 
-    At most `free` nodes are added.
-
-    Places 0 to L - 1 of the output are these leaves, those behind are new nodes; `left` points into the output.
+    At most `free` nodes are added. Entries 0 to L - 1 of the output are the L leaves that were tried, later entries are
+    new nodes; `left` holds indices into the output.
     attribute, left : int32[room], out, attribute filled with -2, which stays behind the last node
     threshold : int64[room], out; ids : int64[n], out, the nodes of the L leaves
     packed, masks : int64[nodes], in, the trees so far; roots : int64[T], in; all_cells : uint8[n, D], in, as these test
@@ -51,7 +51,7 @@ def extend_tree(
     base = mix(mix(np.uint64(seed)) ^ np.uint64(tree))
     leaves, drawn = np.empty(n, dtype=np.int64), np.empty(n)
     find_leaves(leaves, roots[tree], packed, masks, all_cells)
-    behind = np.zeros(len(packed) + 1, dtype=np.int64)  # where the rows of a node end, once they are in place
+    behind = np.zeros(len(packed) + 1, dtype=np.int64)  # end of each node's rows, once in place
     for i in range(n):
         drawn[i] = bootstrap_weight(base, np.uint64(hashes[i]), w[i])
         if drawn[i] > 0.0:

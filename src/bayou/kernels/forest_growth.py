@@ -18,7 +18,7 @@ FEW = 24  # up to so many rows sorting is faster than a histogram of all cells
 MASK_BITS = 64
 CELLS = 256
 LEAF = -1
-SHARE = 0.9  # of the random splits goes where the gain was, the rest to any column
+SHARE = 0.9  # of the random splits, chosen in proportion to the columns' gains; the rest are uniform
 
 
 @inner_kernel
@@ -29,14 +29,15 @@ def uniform(z: np.uint64) -> float:
 
 @inner_kernel
 def bootstrap_weight(base: np.uint64, row: np.uint64, weight: float) -> float:
-    """How often a row is drawn, times its weight: Poisson with mean 1, or with its weight where that is larger.
+    """The bootstrap weight of a row: a Poisson draw with mean 1, or with its weight as the mean where that is larger.
 
-    A row of weight 3 is so drawn as three rows would be, and a row of little weight is still drawn as a whole.
+    A row of weight 3 is thus drawn as three rows would be; for a row of weight below 1 the draw is multiplied by the
+    weight.
     """
     mean = max(1.0, weight)
     u = uniform(mix(base ^ row))
     if mean > 500.0:
-        return weight  # it deviates by less than a twentieth
+        return weight  # the standard deviation would be less than a twentieth of it
     p = math.exp(-mean)
     total, k = p, 0
     while u >= total and k < 2000:
@@ -48,7 +49,7 @@ def bootstrap_weight(base: np.uint64, row: np.uint64, weight: float) -> float:
 
 @kernel
 def hash_rows(hashes: Index, numeric: Floats, codes: Codes, y: Codes) -> None:
-    """One number per row that depends on what the row holds and on nothing else; of -0.0 and 0.0 the same.
+    """Write a hash of every row, which depends only on its values and its label; -0.0 and 0.0 count as equal.
 
     hashes : int64[n], out; numeric : float64[n, p], in; codes : int32[n, q], in; y : int32[n], in
     """
@@ -80,7 +81,7 @@ def grow_tree(
     tree: int,
     extra: int,
 ) -> int:
-    """One tree over a bootstrap sample, with `extra` levels of hashed splits below; returns the number of nodes.
+    """Grow one tree on a bootstrap sample, with `extra` levels of hashed splits below; return the number of nodes.
 
     attribute : int32[room], out, the column tested, -1 at a leaf; threshold : int64[room], out, the last cell that
     goes left, or the places that do as bits; left : int32[room], out, the left child, the right one is next to it
@@ -88,7 +89,7 @@ def grow_tree(
     """
     n, d = cells.shape
     base = mix(mix(np.uint64(seed)) ^ np.uint64(tree))
-    room = len(attribute) >> extra  # what the levels below need is kept free
+    room = len(attribute) >> extra  # leaves room for the random levels below
     rows, drawn = np.empty(n, dtype=np.int64), np.empty(n)
     m = 0
     for i in range(n):
@@ -126,7 +127,7 @@ def split_nodes(
     attribute: Codes, threshold: Index, left: Codes, first: Index, last: Index, count: int, room: int,
     rows: Index, gains: Floats, cells: Bytes, p: int, y: Codes, drawn: Floats, k: int, base: np.uint64,
 ) -> int:  # fmt: skip
-    """Split the nodes there are, and those that come of it, until they are pure; returns the number of nodes.
+    """Split the nodes, and then their children, until the leaves are pure; return the number of nodes.
 
     attribute, left : int32[room], in/out; threshold : int64[room], in/out
     first, last : int64[room], in/out, where in `rows` each node's begin and end; rows : int64[n], in/out
@@ -200,7 +201,7 @@ def varies(cells: Bytes, rows: Index, a: int, b: int, j: int) -> bool:
 
 @inner_kernel
 def weigh(whole: Floats, y: Codes, drawn: Floats, rows: Index, a: int, b: int) -> None:
-    """The weight of each class among the rows.
+    """Add up the weights of the rows of each class.
 
     whole : float64[K], out; y : int32[n], in; drawn : float64[n], in; rows : int64[n], in
     """
@@ -211,7 +212,7 @@ def weigh(whole: Floats, y: Codes, drawn: Floats, rows: Index, a: int, b: int) -
 
 @inner_kernel
 def purity(weights: Floats) -> float:
-    """Sum of squares over the sum: what a side of a split is worth.
+    """Sum of the squared class weights over their sum, which Gini's gain adds up over the two sides of a split.
 
     weights : float64[K], in
     """
@@ -239,7 +240,7 @@ def best_cut(
     there[:] = whole
     best, cut = -1.0, np.int64(-1)
     if b - a <= FEW:
-        for r in range(a + 1, b):  # by insertion: rows of a node are in no order that matters
+        for r in range(a + 1, b):  # insertion sort: the rows of a node may be in any order
             row = rows[r]
             s = r
             while s > a and cells[rows[s - 1], j] > cells[row, j]:
@@ -290,9 +291,10 @@ def best_group(
     cells: Bytes, y: Codes, drawn: Floats, rows: Index, a: int, b: int, j: int,
     whole: Floats, here: Floats, there: Floats, histogram: Floats, z: np.uint64, found: Floats,
 ) -> np.int64:  # fmt: skip
-    """Places that go left, as bits: those below a cut in the order of their share of one class, which is drawn.
+    """The places (values) of a nominal column that go left, as bits, with the largest gain, which goes to found[0].
 
-    Places that no row has go either way by a coin. found[0] is the gain.
+    Places are sorted by their share of one class, which is drawn by a hash, and cut in two. Places that no row has go
+    left or right by a bit of a hash.
 
     cells : uint8[n, d], in; y : int32[n], in; drawn : float64[n], in; rows : int64[n], in/out
     whole : float64[K], in; here, there : float64[K], scratch; histogram : float64[256, K], scratch
@@ -347,7 +349,7 @@ def goes_left(cell: int, j: int, p: int, threshold: np.int64) -> bool:
 
 @inner_kernel
 def divide(cells: Bytes, rows: Index, a: int, b: int, j: int, p: int, threshold: np.int64) -> int:
-    """Put the rows that go left in front; where the others begin.
+    """Move the rows that go left to the front; return where the others begin.
 
     cells : uint8[n, d], in; rows : int64[n], in/out
     """
@@ -366,7 +368,9 @@ def hashed_level(
     attribute: Codes, threshold: Index, left: Codes, count: int,
     cells: Bytes, p: int, gains: Floats, base: np.uint64,
 ) -> int:  # fmt: skip
-    """Split every leaf by a hash: the column by its share of the gain, the cut anywhere within the leaf.
+    """Split every leaf by a hash: draw the column by its share of the gain, the cut uniformly within the leaf.
+
+    Each value of a nominal column goes left or right by a bit of the hash. Returns the number of nodes.
 
     attribute, left : int32[room], in/out; threshold : int64[room], in/out; cells : uint8[n, d], in
     gains : float64[d], in

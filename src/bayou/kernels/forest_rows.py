@@ -1,9 +1,10 @@
-"""Rows through the trees of a forest of counts: what a row meets on its ways down, and what that says of its class.
+"""Passing rows through the trees of a forest of counts, to predict their class probabilities and to count them.
 
-Every node holds class weights of the rows that passed it. Down a path, each node's shares are drawn towards those of
-the node above, by as much as `c` rows would: p_l = (N_l + c p_{l-1}) / (N_l + c); two concentrations are read at once.
-Trees are taken one after the other over all rows, so that the nodes of one stay in the cache, and what they say is
-added up in groups of fixed size: the bits depend neither on the cut of the rows nor on the number of threads.
+Every node holds the class weights of the rows that passed it. Down a path, each node's class shares are smoothed
+towards those of its parent, as `c` additional rows would do: p_l = (N_l + c p_{l-1}) / (N_l + c); this is computed for
+two concentrations c at once. Trees are processed one after the other over all rows, so that the nodes of a tree stay
+in the cache, and their predictions are added up in groups of fixed size: the bits depend neither on the blocks of rows
+nor on the number of threads.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from bayou.kernels.poisson import mix
 
 SHARP, SMOOTH = 0.1, 2.0  # the two concentrations
 READINGS = 2
-NOTHING = 1e-18  # a part so small does not show beside 1
-GROUP = 4  # trees whose readings are added up before they meet those of others
+NOTHING = 1e-18  # a summand so small is lost beside 1
+GROUP = 4  # trees whose predictions are added up first, before the groups are
 MISSING_CELL = 0  # of a numeric column
 NO_PLACE = 63  # of a nominal one: no value, or one without a place of its own
 
 
 @tight_kernel
 def beyond(row: Floats, low: np.uint64, step: int, x: float) -> np.uint64:
-    """`low`, or as many cuts further where these lie below a value: one step of a search that guesses nothing.
+    """One step of a binary search without branches: `low`, plus `step` where that many more cuts lie below a value.
 
     row : float64[256], in
     """
@@ -35,7 +36,7 @@ def beyond(row: Floats, low: np.uint64, step: int, x: float) -> np.uint64:
 
 @kernel
 def place_numeric(cells: Bytes, numeric: Floats, cuts: Floats) -> None:
-    """Cells of the numeric columns: 0 where missing, else 1 + the number of cuts below the value.
+    """Write the cells of the numeric columns: 0 where missing, else 1 + the number of cuts below the value.
 
     cells : uint8[n, d], out; numeric : float64[n, p], in; cuts : float64[p, 256], in, rising, infinite behind the last
     """
@@ -56,7 +57,7 @@ def place_numeric(cells: Bytes, numeric: Floats, cuts: Floats) -> None:
 
 @kernel
 def place_nominal(cells: Bytes, codes: Codes, places: Bytes, offsets: Index, p: int) -> None:
-    """Places of the values of the nominal columns, which stand behind the p numeric ones.
+    """Write the places of the values of the nominal columns, which follow the p numeric ones.
 
     cells : uint8[n, d], out; codes : int32[n, q], in; places : uint8[values], in; offsets : int64[q + 1], in
     """
@@ -69,10 +70,10 @@ def place_nominal(cells: Bytes, codes: Codes, places: Bytes, offsets: Index, p: 
 
 @kernel
 def pack(packed: Index, parent: Codes, attribute: Codes, threshold: Index, left: Codes, p: int) -> None:
-    """What a walk down needs of a node in one word: left child, column, last cell that goes left; and the way back up.
+    """Pack left child, column and last cell that goes left of every node into one integer; write the parent of each.
 
-    The word of a node that splits by values, of a column behind the p numeric ones, is negative. A leaf is its own left
-    child, and no cell goes right of it: a row that has arrived stays.
+    The integer of a node that splits a nominal column, one behind the p numeric ones, is negative. A leaf is its own
+    left child and sends all cells there, so that a row that has reached it stays.
 
     packed : int64[nodes], out; parent : int32[nodes], out, -1 of a root
     attribute, left : int32[nodes], in; threshold : int64[nodes], in
@@ -93,7 +94,7 @@ def pack(packed: Index, parent: Codes, attribute: Codes, threshold: Index, left:
 
 @tight_kernel
 def step(v: int, i: int, packed: Index, threshold: Index, cells: Bytes) -> int:
-    """The node below, of row i; a leaf itself.
+    """The child of node v that row i goes to; v itself if it is a leaf.
 
     packed, threshold : int64[nodes], in; cells : uint8[n, d], in
     """
@@ -105,10 +106,10 @@ def step(v: int, i: int, packed: Index, threshold: Index, cells: Bytes) -> int:
 
 @inner_kernel
 def find_leaves(leaves: Index, root: int, packed: Index, threshold: Index, cells: Bytes) -> None:
-    """The leaf of every row in one tree.
+    """Find the leaf of every row in one tree.
 
-    Six rows go down side by side, since each waits for memory at every step, and none asks whether it has arrived: the
-    six go on until all have, which spares the guesses of where each ends.
+    Six rows descend side by side, since each waits for memory at every step. All six go on until the last has reached a
+    leaf: a test for each of them would be a branch that processors often mispredict.
 
     leaves : int64[n], out; packed, threshold : int64[nodes], in; cells : uint8[n, d], in
     """
@@ -137,7 +138,9 @@ def find_leaves(leaves: Index, root: int, packed: Index, threshold: Index, cells
 def read_root(
     node: Floats, off: float, label: int, declared: int, sharp: float, smooth: float, out: Floats
 ) -> None:
-    """Add what a root says, (N_k + 1 / J) / (N + 1) over the J classes that are known, with the weights that are left.
+    """Add the smoothed class shares of a root, (N_k + 1 / J) / (N + 1) over the J known classes, times two factors.
+
+    The factors `sharp` and `smooth` are the weights that the nodes below leave to the root, one per concentration.
 
     node : float64[K], in; out : float64[2, K], in/out
     """
@@ -156,11 +159,11 @@ def read_root(
 def read_up(
     leaf: int, parent: Codes, counts: Floats, off: float, label: int, declared: int, out: Floats
 ) -> None:
-    """Class shares at a leaf with both concentrations, from below: what is above counts less with every step.
+    """Compute the smoothed class shares at a leaf with both concentrations, from the leaf up to the root.
 
     With f_l = c / (N_l + c), p_L = N_L / (N_L + c) + f_L (N_{L-1} / (N_{L-1} + c) + f_{L-1} ( ... p_0)); where the
-    product of the factors has become too small to show, the rest of the way is left out. Of the weight of `label`,
-    `off` is left out.
+    product of the factors has become negligible, the nodes further up are left out. `off` is subtracted from the weight
+    of class `label`.
 
     parent : int32[nodes], in; counts : float64[nodes, K], in; out : float64[2, K], out
     """
@@ -191,7 +194,7 @@ def read_up(
 
 @inner_kernel
 def read_up_two(leaf: int, parent: Codes, counts: Floats, declared: int, out: Floats) -> None:
-    """`read_up` of two classes with nothing left out, on numbers instead of arrays: much faster, the same bits.
+    """Compute what `read_up` does, for two classes and `off` = 0, on scalars instead of arrays: faster, the same bits.
 
     parent : int32[nodes], in; counts : float64[nodes, 2], in; out : float64[2, 2], out
     """
@@ -216,7 +219,7 @@ def read_up_two(leaf: int, parent: Codes, counts: Floats, declared: int, out: Fl
 
 @inner_kernel
 def read_leaf(leaf: int, parent: Codes, counts: Floats, declared: int, out: Floats) -> None:
-    """What a leaf says, with all that is counted.
+    """Compute the smoothed class shares at a leaf from all rows that were counted.
 
     parent : int32[nodes], in; counts : float64[nodes, K], in; out : float64[2, K], out
     """
@@ -231,7 +234,7 @@ def count_rows(
     counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index, trees: Index,
     cells: Bytes, y: Codes, w: Floats, sign: float, least: int,
 ) -> None:  # fmt: skip
-    """Count the labelled rows on their ways down the trees, at the nodes from `least` on: all of them, or new ones.
+    """Count the labelled rows at every node on their paths whose number is `least` or more: all nodes, or new ones.
 
     counts : float64[nodes, K], in/out; packed, threshold : int64[nodes], in; parent : int32[nodes], in
     roots : int64[T], in; trees : int64[2], in, the first and behind the last; cells : uint8[n, d], in
@@ -253,9 +256,9 @@ def learn_rows(
     counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index, trees: Index,
     cells: Bytes, y: Codes, w: Floats, declared: int, sums: Floats,
 ) -> None:  # fmt: skip
-    """Tree by tree and row by row: add what the tree says of the row, then count the row.
+    """Tree by tree and row by row: add the class shares that the tree predicts for the row, then count the row.
 
-    With two classes what `read_up` does is written out, on numbers instead of arrays: ten times as fast, the same bits.
+    For two classes the computation of `read_up` is inlined, on scalars instead of arrays: ten times as fast, same bits.
     counts : float64[nodes, K], in/out; packed, threshold : int64[nodes], in; parent : int32[nodes], in
     roots : int64[T], in; trees : int64[2], in, the first and behind the last; cells : uint8[n, d], in
     y : int32[n], in; w : float64[n], in; sums : float64[groups, n, 2, K], in/out
@@ -304,7 +307,7 @@ def read_rows(
     counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index, trees: Index,
     cells: Bytes, declared: int, table: Floats, sums: Floats,
 ) -> None:  # fmt: skip
-    """Tree by tree and row by row: add what the tree says of the row.
+    """Tree by tree and row by row: add the class shares that the tree predicts for the row.
 
     counts : float64[nodes, K], in; packed, threshold : int64[nodes], in; parent : int32[nodes], in
     roots : int64[T], in; trees : int64[2], in, the first and behind the last; cells : uint8[n, d], in
@@ -336,9 +339,9 @@ def read_row(
     counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index, cuts: Floats, places: Bytes,
     offsets: Index, numeric: Floats, codes: Codes, declared: int, out: Floats,
 ) -> None:  # fmt: skip
-    """What the trees say, on average, of one row: `read_rows` and `mean_of_trees` in one call, bit for bit.
+    """Write the trees' mean prediction for a single row: `read_rows` and `mean_of_trees` in one call, bit for bit.
 
-    With one row alone it is the trees of a group that go down side by side, since each waits for memory at every step.
+    The row descends the trees of a group side by side, since each descent waits for memory at every step.
 
     counts : float64[nodes, K], in; packed, threshold : int64[nodes], in; parent : int32[nodes], in
     roots : int64[T], in; cuts : float64[p, 256], in; places : uint8[values], in; offsets : int64[q + 1], in
@@ -381,7 +384,7 @@ def read_row(
 def read_leaves(
     counts: Floats, parent: Codes, attribute: Codes, lo: int, hi: int, declared: int, out: Floats
 ) -> None:
-    """What every leaf among the nodes lo to hi - 1 says of a row; nothing is written for the other nodes.
+    """Write the smoothed class shares of every leaf among the nodes lo to hi - 1; other nodes are left as they are.
 
     counts : float64[nodes, K], in; parent, attribute : int32[nodes], in; out : float64[nodes, 2, K], out
     """
@@ -395,7 +398,7 @@ def read_out_of_bag(
     counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index,
     cells: Bytes, y: Codes, w: Floats, hashes: Index, seed: int, declared: int, sums: Floats, voters: Index,
 ) -> None:  # fmt: skip
-    """What the trees that were grown without a row say of it, with the row itself taken off the counts on its way.
+    """Add up the out-of-bag predictions for every row: of the trees grown without it, with its own counts subtracted.
 
     counts : float64[nodes, K], in; packed, threshold : int64[nodes], in; parent : int32[nodes], in
     roots : int64[T], in; cells : uint8[n, d], in; y : int32[n], in; w : float64[n], in; hashes : int64[n], in
@@ -419,7 +422,7 @@ def read_out_of_bag(
 
 @kernel
 def mean_of_trees(sums: Floats, trees: int, out: Floats) -> None:
-    """out[i, r, c] = the groups' sums added up in order, over the number of trees.
+    """Write the mean over the trees: out[i, r, c] = sum of the groups' sums, in order, over the number of trees.
 
     sums : float64[groups, n, 2, K], in; out : float64[n, 2, K], out
     """

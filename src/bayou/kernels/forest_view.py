@@ -1,4 +1,4 @@
-"""What a forest of counts says of a row of which one cell is known."""
+"""Class probabilities by a forest of counts for a row in which only one cell is known."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def column_view(
     counts: Floats, attribute: Codes, threshold: Index, left: Codes, roots: Index, column: int, p: int, cell: int,
     declared: int, out: Floats,
 ) -> None:  # fmt: skip
-    """out[c] = the mean over trees and readings of P(c), where splits by other columns send a row both ways.
+    """out[c] = the mean over trees and concentrations of P(c), where splits by other columns send the row both ways.
 
-    A row goes each way by the share of the rows that went there. Nodes stand behind their parents, so that one pass
-    over all of them meets every parent first.
+    The row is divided between both children in proportion to the rows counted in each. Nodes have higher numbers than
+    their parents, so that one pass over all nodes visits every parent before its children.
     counts : float64[nodes, K], in; attribute, left : int32[nodes], in; threshold : int64[nodes], in
     roots : int64[T], in; column : numeric ones, of which there are p, count first; out : float64[K], out
     """

@@ -12,7 +12,7 @@ from bayou.kernels.normal import pooled, read_cell
 from bayou.kernels.sums import TILE
 
 CONSTANT_SHARE = 0.01  # of the pooled variance, for a class whose values do not vary
-LIMIT = 1e290  # a squared distance beyond this is as far as can be told
+LIMIT = 1e290  # squared distances are capped here
 LOG_2, ONE_OVER_PI = 0.6931471805599453, 0.3183098861837907
 MANTISSA, EXPONENT_OF_1, SHIFT = np.uint64((1 << 52) - 1), np.uint64(1023 << 52), np.uint64(52)
 
@@ -21,7 +21,7 @@ Position = int | np.uint64  # unsigned: signed ones cost a test for negative ind
 
 @kernel_piece
 def term(x: float, peak: float, centre: float, half: float) -> float:
-    """Log-density of one value that is there."""
+    """Log-density of one value, which must not be missing."""
     d = x - centre
     away = d * d * half
     return peak - (away if away < LIMIT else LIMIT)
@@ -29,7 +29,7 @@ def term(x: float, peak: float, centre: float, half: float) -> float:
 
 @tight_kernel
 def distance_of_present(x: float, centre: float, half: float) -> float:
-    """What a value that is there is away from the centre."""
+    """Squared distance of a value from the centre, times half; the value must not be missing."""
     d = x - centre
     away = d * d * half
     return away if away < LIMIT else LIMIT
@@ -37,20 +37,20 @@ def distance_of_present(x: float, centre: float, half: float) -> float:
 
 @kernel_piece
 def distance(x: float, centre: float, half: float) -> float:
-    """What a value is away from the centre, 0 if it is missing."""
+    """Squared distance of a value from the centre, times half; 0 if the value is missing."""
     away = distance_of_present(x, centre, half)
     return away if x == x else 0.0
 
 
 @kernel_piece
 def factor(x: float, half: float) -> float:
-    """The square of the density at the centre, 1 where the column does not speak."""
+    """The square of the density at the centre, 1 where the column takes no part: x is missing or `half` is 0."""
     return half * ONE_OVER_PI if (x == x) & (half > 0.0) else 1.0
 
 
 @inner_kernel
 def fill_terms(terms: Floats, x: Floats, peak: Floats, centre: Floats, half: Floats) -> None:
-    """Log-densities of one row in one class; 0 where x is missing.
+    """Write the log-densities of the values of one row in one class; 0 where x is missing.
 
     terms : float64[d], out; x, peak, centre, half : float64[d], in
     """
@@ -61,10 +61,10 @@ def fill_terms(terms: Floats, x: Floats, peak: Floats, centre: Floats, half: Flo
 
 @tight_kernel
 def log_peak(tile: Floats, half: Floats, c: Position, x: Floats, i: Position) -> float:
-    """Sum of log(half / pi) / 2 over the columns that speak, by one logarithm: that of the product.
+    """Sum of log(half / pi) / 2 over the columns that take part, by one logarithm: that of the product.
 
-    Mantissas, all in [1, 2), are multiplied and exponents added, so that nothing over- or underflows. A column does
-    not speak where its half is 0 or x is missing.
+    Mantissas, all in [1, 2), are multiplied and exponents added, so that nothing over- or underflows. A column takes
+    no part where its half is 0 or x is missing.
     tile : float64[TILE], scratch; half : float64[K, p], in; x : float64[rows, p], in
     """
     p = np.uint64(half.shape[1])

@@ -1,4 +1,4 @@
-"""Log-densities under the normal densities of `kernels.normal` as they stood before each row, then learned."""
+"""Test-then-train with normal densities: log-densities as they stood before each row, which is then learned."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def learn_wide_rows(
 ) -> tuple[Position, bool]:
     """Add the sums of `add_row_sums` and learn as `learn_full_row` does, bit for bit, four columns at a time.
 
-    Nothing is missing, all columns of a class weigh the same, and there are as many as fit a tile of sums. Goes from
-    `begin` on up to a row of a class that has learned less than there is to tell a variance, or behind one that must
-    be followed by `read_narrow`. Returns that place, and whether it must. No array changes hands in the loop: Numba
-    would count references to it, which takes longer than to learn a row.
+    Requires that no value is missing, that all columns of a class have the same weight, and that the columns fit into a
+    tile of sums. Starts at row `begin` and stops before a row of a class with too little weight for a variance, or
+    after a row that `read_narrow` must follow. Returns the row where it stopped, and whether `read_narrow` must follow.
+    The loop passes no array to a function: Numba would count references to it, which takes longer than learning a row.
 
     centre, m2, half : float64[K, wide], in/out, with 0, inf and 0 behind their p columns, where wide is a multiple of
     four; bounds : float64[3, wide], in, with inf behind; peak, total : float64[K], in/out
@@ -129,10 +129,11 @@ def learn_full_row(
     total: float,
     ddof: float,
 ) -> bool:
-    """`learn_row` where nothing is missing, and all columns of the class weigh `total` with this row, more than one.
+    """Learn row i as `learn_row` does, if no value is missing and all columns of its class weigh `total` > 1 with it.
 
-    The centres of the class are its means, ahead of those that `settle` brings up to date: what is not touched need
-    not be in the cache. Loops over few arrays: LLVM looks whether two overlap, and gives up where there are many.
+    The means of the class are updated in `centre` alone, and `settle` later copies them to `mean`: arrays that are not
+    touched need no room in the cache. Each loop uses few arrays: LLVM tests whether they overlap, and gives up on a
+    loop over many.
     centre, m2, half : float64[K, p], in/out; bounds : float64[3, p], in/out; x : float64[rows, p], in
     """
     ceiling, reach, origin = np.uint64(CEILING), np.uint64(REACH), np.uint64(ORIGIN)
@@ -171,7 +172,7 @@ def learn_in_lanes(
     last: np.uint64,
     ddof: float,
 ) -> tuple[Position, bool]:
-    """`learn_wide_rows` on tables whose rows are filled up to a multiple of four columns, and back.
+    """Copy the tables to ones padded to a multiple of four columns, call `learn_wide_rows`, and copy them back.
 
     n, mean, m2, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out; peak, total : float64[K], in/out
     out : float64[rows, K], in/out; x : float64[many, p], in; y : int32[rows], in; w : float64[rows], in
@@ -202,7 +203,7 @@ def learn_in_lanes(
 
 @inner_kernel
 def mark_narrow(bounds: Floats, half: Floats, c: Position, x: Floats, i: Position) -> None:
-    """Set the ceiling of the columns that must be read to 0.
+    """Set the ceiling to 0 for the columns that `read_narrow` must compute again after row i of class c.
 
     bounds : float64[3, p], in/out; half : float64[K, p], in; x : float64[rows, p], in
     """
@@ -213,7 +214,7 @@ def mark_narrow(bounds: Floats, half: Floats, c: Position, x: Floats, i: Positio
 
 @inner_kernel
 def settle(n: Floats, mean: Floats, ahead: Flags, total: Floats, centre: Floats, c: Position) -> None:
-    """Bring weights and means of a class up to date, where `learn_full_row` is ahead of them.
+    """Copy weights and means of a class to `n` and `mean` where `learn_full_row` has updated them elsewhere only.
 
     n, mean : float64[K, p], in/out; ahead : bool[K], in/out; total : float64[K], in; centre : float64[K, p], in
     """
@@ -238,7 +239,7 @@ def learn_row(
     w: float,
     ddof: float,
 ) -> bool:
-    """`add_row` and `read_row` in one, on row i: handing them rows takes longer than six columns.
+    """Do the work of `add_row` and `read_row` on row i: passing slices to them takes longer than six columns.
 
     n, mean, m2, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out; x : float64[rows, p], in
     """
@@ -285,9 +286,9 @@ def learn_rows(
     ddof: float,
     floor: float,
 ) -> tuple[Position, bool]:
-    """Rows from `begin` on, one column after the other, up to the first that could be learned by `learn_in_lanes`.
+    """Predict and learn rows from `begin` on, column by column, up to the first that `learn_in_lanes` could learn.
 
-    With `narrow`, tables must be read before the first row. Returns where it stopped, and whether they must be now.
+    With `narrow`, `read_narrow` is due before the first row. Returns where it stopped, and whether that is due now.
     n, mean, m2, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out; peak, total : float64[K], in/out
     even : bool[K], in/out; out : float64[rows, K], in/out; x : float64[some, p], in, the rows from `first` on
     y : int32[rows], in; w : float64[rows], in; with `fits`, lanes can be used while no class is narrow
@@ -333,7 +334,7 @@ def learn_rows(
 
 @inner_kernel
 def no_ceiling_is_0(bounds: Floats) -> bool:
-    """Whether no class leans on the pooled variance of a column.
+    """Whether in all columns the variance of every class lies well above the floor, a share of the pooled variance.
 
     bounds : float64[3, p], in
     """

@@ -1,4 +1,4 @@
-"""Counting per cell of a grid that divides its crowded cells (PiD), and joins its empty ones (cPiD).
+"""Counting per cell of a grid that splits its heaviest cells (PiD), and merges its lightest ones (cPiD).
 
 A column has m cells ``(-inf, b_0], (b_0, b_1], .., (b_{m-2}, inf)``. Dividing a cell gives each half one half of
 its counts, so the weight at or below a new break is known only up to its `slack`: half of the cell plus the
@@ -15,7 +15,7 @@ from bayou.kernels.jit import inner_kernel, kernel
 
 TILE = 8  # columns transposed at a time
 LEAST_AHEAD = 8  # values looked up together after a division
-MOST_AHEAD = 128  # and when there was none for long
+MOST_AHEAD = 128  # and after a long time without one
 
 
 @kernel
@@ -30,7 +30,7 @@ def warm_up(
     w: Floats,
     first: Index,
 ) -> None:
-    """Keep the first values of the columns that are not frozen; first[j] = the row they do not reach. O(n p).
+    """Store the first values of the columns that are not frozen; first[j] = the first row after these. O(n p).
 
     values : float64[p, R], in/out
     labels : int32[p, R], in/out
@@ -195,7 +195,7 @@ def count_values(
     total = sums[0]
     top = sums[1]
     i = 0
-    ahead = LEAST_AHEAD  # values whose cells are looked up at once; a division makes the rest of them void
+    ahead = LEAST_AHEAD  # values whose cells are looked up at once; a division invalidates the rest of them
     while i < len(x):
         end = min(i + ahead, len(x))
         here = spots[: end - i]
@@ -322,9 +322,9 @@ def refine_column(
 
 @kernel
 def grid_error(slack: Floats, counts: Floats, size: int) -> float:
-    """How far the weight of the cells up to a point can be off at worst, relative to all weight. O(m K).
+    """The greatest possible error of the weight at or below a point, relative to all weight. O(m K).
 
-    Inside a cell that is the cell itself and the slack of its upper end, or the slack of its lower end.
+    Inside a cell it is the weight of the cell plus the slack of its upper end, or the slack of its lower end.
 
     slack : float64[m], in
     counts : float64[m, K], in

@@ -1,9 +1,9 @@
 """Space-Saving with class counts: the counters of one nominal column, found by key, the lightest on top of a heap.
 
-Slot s holds the value keys[s] with cells[s] = count, error, hits per class: hits are the rows met since the value
-came in, count = error + all hits, and the true count lies between count - error and count. heap[0] is the slot of
-the least (count, key), place[s] where slot s stands in the heap. index maps keys to slots by linear probing, 0 is
-free, otherwise slot + 1. What evicted values had met is in `rest`, per class.
+Slot s holds the value keys[s] with cells[s] = count, error, hits per class: hits are the rows counted since the value
+entered, count = error + all hits, and the true count lies between count - error and count. heap[0] is the slot of
+the least (count, key), place[s] the position of slot s in the heap. index maps keys to slots by linear probing, 0 is
+free, otherwise slot + 1. The hits of evicted values are added up in `rest`, per class.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def log_or_floor(x: float) -> float:
 
 @inner_kernel
 def home_of(index: Codes, key: int) -> int:
-    """Where the search for a key begins.
+    """The position in the index where the search for a key begins.
 
     index : int32[2^b], in
     """
@@ -55,7 +55,7 @@ def find_slot(index: Codes, keys: Index, key: int) -> int:
 
 @inner_kernel
 def enter(index: Codes, key: int, slot: int) -> None:
-    """Remember the slot of a key.
+    """Enter the slot of a key into the index.
 
     index : int32[2^b], in/out
     """
@@ -67,7 +67,7 @@ def enter(index: Codes, key: int, slot: int) -> None:
 
 @inner_kernel
 def leave(index: Codes, keys: Index, key: int) -> None:
-    """Forget a key, and close the gap it leaves.
+    """Remove a key from the index, and move others into the gap so that linear probing still finds them.
 
     index : int32[2^b], in/out; keys : int64[S], in
     """
@@ -129,7 +129,7 @@ def flush(heap: Codes, place: Codes, cells: Floats, keys: Index, slot: int, size
 
 @kernel
 def rebuild(heap: Codes, place: Codes, index: Codes, cells: Floats, keys: Index, size: int) -> None:
-    """Heap and index of the first `size` slots, from nothing.
+    """Build the heap and the index of the first `size` slots.
 
     heap : int32[S], out; place : int32[S], out; index : int32[2^b], out; zeros before
     cells : float64[S, 2 + k], in; keys : int64[S], in
@@ -153,7 +153,7 @@ def read_row(
     alpha: float,
     m: float,
 ) -> None:
-    """out[c] = log(n + alpha + m/V) - log(N_c + alpha V + m); n are the slot's hits, or what evicted values met.
+    """out[c] = log(n + alpha + m/V) - log(N_c + alpha V + m); n are the slot's hits, or those of evicted values.
 
     out : float64[K], out; cells : float64[S, 2 + k], in; present : float64[k], in; rest : float64[k], in
     seats : int32[K], in, where a class stands among those met, -1 if it was not
@@ -197,7 +197,7 @@ def count_value(
     seat: int,
     w: float,
 ) -> None:
-    """One more row with the value of a slot; if that is -1, the value gets a free slot or the lightest's. O(log S).
+    """Count one row with the value of a slot; for -1 the value takes a free slot or evicts the lightest. O(log S).
 
     cells : float64[S, 2 + k], in/out; keys : int64[S], in/out; heap : int32[S], in/out; place : int32[S], in/out
     index : int32[2^b], in/out; named : bool[S], in/out, whether the slot's text is known
@@ -255,10 +255,10 @@ def sweep(
     first: int,
     terms: Floats,
 ) -> int:
-    """Row by row: the log-probabilities as they stand (if `terms` has rows), then count the row (if `learns`).
+    """Row by row: write the log-probabilities before the row, if `terms` has rows; then count the row, if `learns`.
 
-    Begins with row `first` and returns the row it stopped at: n, or one that needs a slot more than there are
-    although the capacity allows it.
+    Begins with row `first` and returns the row where it stopped: n, or one that needs a further slot, for which the
+    arrays must be enlarged first, as the capacity allows.
 
     cells : float64[S, 2 + k], in/out; keys : int64[S], in/out; heap : int32[S], in/out; place : int32[S], in/out
     index : int32[2^b], in/out; named : bool[S], in/out; totals : float64[2], in/out; present : float64[k], in/out

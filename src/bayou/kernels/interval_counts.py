@@ -1,7 +1,8 @@
-"""Counting rows in their intervals, and what the intervals say of a row before it is counted.
+"""Test-then-train with intervals: log-probabilities of a row's intervals before the row, which is then counted.
 
-Rows are taken some hundreds at a time and column by column: the interval of a value is found, used and counted while
-the column's counts are at hand. The bits are those of the kernels of `bayou.kernels.value_counts` for the same cells.
+Rows are processed some hundreds at a time and column by column: the interval of a value is found, used and counted
+while the column's counts are in the cache. The bits are those of the kernels of `bayou.kernels.value_counts` for the
+same cells.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.sums import TILE
 from bayou.kernels.value_counts import cached_log, cell_seen
 
-SUMS = 1 << 14  # kept at once, for the rows that are taken together
+SUMS = 1 << 14  # kept at once, for the rows that are processed together
 
 
 @kernel
@@ -23,7 +24,7 @@ def count_intervals(
     counts: Floats, present: Floats, seen: Index, starts: Index, cuts: Floats, offsets: Index, index: Index,
     numeric: Floats, y: Codes, w: Floats, lo: int, hi: int,
 ) -> None:  # fmt: skip
-    """`interval_codes` and `value_counts.count_values` in one, for columns lo..hi. O(n p I).
+    """Count the rows in the intervals of columns lo..hi: `interval_codes` and `value_counts.count_values`. O(n p I).
 
     counts : float64[cells, K], in/out; present : float64[p, K], in/out; seen : int64[p], in/out
     starts : int64[p + 1], in; the first cell of each column; cuts : float64[P], in; offsets : int64[p + 1], in
@@ -85,7 +86,7 @@ def _predict_then_count_column(
             known = current[cell] = True
             for c in range(k):
                 above[cell, c] = cached_log(counts[cell, c] + to_cell, logs)
-        if known and k == 2:  # written out: to begin a loop takes longer than two of its turns
+        if known and k == 2:  # written out: starting a loop takes longer than two iterations
             sums[0, i] += above[cell, 0] - below[0]
             sums[1, i] += above[cell, 1] - below[1]
         elif known:
@@ -100,7 +101,7 @@ def _predict_then_count_column(
             above[cell, label] = cached_log(counts[cell, label] + to_cell, logs)
             below[label] = cached_log(present[label] + to_total, logs)
             continue
-        seen += 1  # there may be more values to smooth over
+        seen += 1  # smoothing may have one more value to divide by
         values = max(seen, declared)
         to_cell, to_total = alpha + m / values, alpha * values + m
         for c in range(k):
@@ -115,7 +116,9 @@ def predict_then_count(
     counts: Floats, present: Floats, seen: Index, out: Floats, declared: Index, starts: Index, cuts: Floats,
     offsets: Index, index: Index, numeric: Floats, y: Codes, w: Floats, logs: Floats, alpha: float, m: float,
 ) -> None:  # fmt: skip
-    """`interval_codes` and `value_counts.table_predict_then_update` in one. O(n p (I + K)).
+    """Row by row: add the log-probabilities of all columns as they stood before the row, then count it. O(n p (I + K)).
+
+    Does the work of `interval_codes` and `value_counts.table_predict_then_update`, with the same bits.
 
     counts : float64[cells, K], in/out; present : float64[p, K], in/out; seen : int64[p], in/out
     out : float64[n, K], in/out; declared : int64[p], in

@@ -1,4 +1,4 @@
-"""Log-probabilities of intervals, and adding them up over many columns.
+"""Log-probabilities of intervals, and their sums over many columns.
 
 Column j's intervals are ``offsets[j] .. offsets[j+1]-1``; interval i ends at ``cuts[i]``, the last of a column
 is open (infinite). A value belongs to the first interval whose cut is not below it. The sum over columns runs in
@@ -26,7 +26,7 @@ LINEAR = 32  # up to here cuts are counted one by one
 def fill_log_table(
     table: Floats, counts: Floats, offsets: Index, alpha: float, m: float, share: float
 ) -> None:
-    """log (n + a) - log (N_c + a I) with a = alpha + m / I + share / (N + 1); 0 in a single interval. O(P K).
+    """Write log (n + a) - log (N_c + a I), with a = alpha + m / I + share / (N + 1); 0 in a single interval. O(P K).
 
     A class without weight in the column has 1 / I everywhere. The last row stays 0: it serves missing values.
 
@@ -115,7 +115,7 @@ def add_terms(sums: Floats, table: Floats, one: NDArray[np.uint64], other: NDArr
 
 @inner_kernel
 def any_present(x: Floats) -> bool:
-    """Whether any value is there: in a stream that brings ever new columns, most have none in most rows.
+    """Whether any value is present: in a stream with ever new columns, most columns are missing in most rows.
 
     x : float64[n], in; NaN = missing
     """

@@ -18,19 +18,20 @@ from bayou.kernels.kernel_cache import KernelCache
 F = TypeVar("F", bound=Callable[..., object])
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True}
-# A literal 0 is a type of its own: what is called with it, and elsewhere with any integer, would be compiled twice.
+# A literal 0 has a type of its own in Numba: a kernel called with it, and elsewhere with an int64, would be compiled
+# twice.
 ZERO = cast(int, np.int64(0))
 _MAKING = Lock()
 
 
 class KernelDispatcher(CPUDispatcher):
-    """Numba's dispatcher, without what takes long and finished kernels have no use for."""
+    """Numba's dispatcher, without slow steps that compiled kernels do not need."""
 
     def _compilation_chain_init_hook(self) -> None:
-        """Look for no extensions of Numba: that reads what all installed packages say of themselves."""
+        """Do not search for extensions of Numba, which would read the metadata of all installed packages."""
 
     def typeof_pyval(self, val: Any) -> Any:
-        """The type of an argument; of an array at once, where Numba would import `numpy.ma` to see that it is none."""
+        """The Numba type of an argument; of plain arrays at once, since Numba would import `numpy.ma` to check."""
         if type(val) is not np.ndarray or val.dtype.kind not in "biuf":
             return super().typeof_pyval(val)
         layout, read_only = numpy_support.map_layout(val), not val.flags.writeable
@@ -41,16 +42,16 @@ class KernelDispatcher(CPUDispatcher):
 
 
 class InnerDispatcher(KernelDispatcher):
-    """A kernel without a way in from Python: to call it would end the process, so it says no."""
+    """A kernel without a wrapper for Python: calling it would crash the process, so it raises TypeError."""
 
     def __call__(self, *args: object) -> Any:
         raise TypeError(f"{self.py_func.__qualname__} is an inner kernel: only kernels can call it")
 
 
 class LazyDispatcher(CPUDispatcher):
-    """A kernel that nobody has asked for yet; then it becomes a dispatcher with our own cache.
+    """A kernel that has not been used yet; on first use it becomes a dispatcher with our own cache.
 
-    A command imports 350 kernels and calls 30 of them; to make the dispatchers of all would take .03 s.
+    A command imports 350 kernels and calls 30 of them; creating the dispatchers of all would take .03 s.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ def _make(kernel: Any) -> None:
             function, options, kind = kernel._asked
             chosen = {**options, "nopython": True, "boundscheck": None}
             CPUDispatcher.__init__(kernel, function, targetoptions=chosen)
-            kernel._cache = KernelCache(function)  # no folder is touched before a kernel is missed
+            kernel._cache = KernelCache(function)  # touches no folder before it is asked for a kernel
             kernel.__class__ = kind
 
 
@@ -92,7 +93,7 @@ def kernel(function: F) -> F:
 
 
 def inner_kernel(function: F) -> F:
-    """Compile as `kernel` does, without a way in from Python, which would take a third of the time to compile.
+    """Compile as `kernel` does, but without the wrapper for calls from Python, which takes a third of the compile time.
 
     >>> from bayou.kernels.value_counts import log_or_floor
     >>> log_or_floor(1.0)
@@ -103,17 +104,17 @@ def inner_kernel(function: F) -> F:
 
 
 def tight_kernel(function: F) -> F:
-    """An inner kernel of a few instructions inside a loop: LLVM must write it into the loop.
+    """Compile an inner kernel of a few instructions that is used inside a loop: LLVM must inline it.
 
-    Where it is called instead, passing its arrays takes ten times as long as what it does.
+    Where it is called instead, passing its arrays takes ten times as long as its own work.
     """
     return _dispatcher(function, {**INNER, "forceinline": True}, InnerDispatcher)
 
 
 def kernel_piece(function: F) -> F:
-    """Compile a piece that one kernel calls in one place: it is written into the caller, rather than compiled twice.
+    """Inline a function that one kernel calls in one place, rather than compile it twice.
 
-    What a kernel calls is compiled on its own and again inside every kernel above it. Writing it in saves a third
-    where the piece stands on a deep chain of calls or takes many arrays, and nothing where it is small.
+    A called kernel is compiled on its own and again inside every kernel above it. Inlining by Numba saves a third of
+    the compile time where the piece is deep in a chain of calls or takes many arrays, and nothing where it is small.
     """
     return _dispatcher(function, {**OPTIONS, "inline": "always"})

@@ -21,7 +21,7 @@ from bayou.kernels.value_counts import cell_seen
 
 @kernel
 def fill_layout(layout: Index, sizes: Index) -> None:
-    """Running totals of cells, pair cells and triple cells.
+    """Write the running totals of cells, pair cells and triple cells.
 
     layout : int64[3, m + 1], out; sizes : int64[m], in
     """
@@ -46,7 +46,7 @@ def count_row(
     c: int,
     step: float,
 ) -> None:
-    """Add one row of class c; a negative step takes it out.
+    """Count one row of class c with weight `step`; a negative step removes it.
 
     classes : float64[K], in/out; singles : float64[cells, K], in/out; present : float64[m, K], in/out
     seen : int64[m], in/out, values with weight; pairs : float64[P K], in/out; triples : float64[T K], in/out
@@ -58,7 +58,7 @@ def count_row(
         np.uint64(c),
         np.uint64(len(classes)),
         np.uint64(1),
-    )  # unsigned: no index is tested for its sign
+    )  # unsigned, since signed indices are tested for their sign
     d = np.uint64(0)
     for j in range(len(row)):
         if row[j] < 0:
@@ -98,7 +98,7 @@ def count_rows(
     w: Floats,
     sign: float,
 ) -> None:
-    """Add (sign 1) or take out (sign -1) the labelled rows with weight. O(n m^2), or O(n m^3) with triples.
+    """Add (sign 1) or subtract (sign -1) the labelled rows with weight. O(n m^2), or O(n m^3) with triples.
 
     classes : float64[K], in/out; singles : float64[cells, K], in/out; present : float64[m, K], in/out
     seen : int64[m], in/out; pairs : float64[P, K], in/out; triples : float64[T, K], in/out, empty for none
@@ -139,7 +139,7 @@ def triple_cell(layout: Index, k: int, a: int, j: int, b: int, i: int, c: int) -
 def move_pairs(
     new: Floats, old: Floats, new_layout: Index, old_layout: Index, columns: Index, cells: Index
 ) -> None:
-    """Carry pairs to another layout: column j goes to columns[j], cell a to cells[a]; cells that meet add up.
+    """Add the pairs to another layout: column j becomes columns[j], cell a becomes cells[a]; equal ones are summed.
 
     new : float64[P', K], in/out; old : float64[P, K], in; new_layout : int64[3, m' + 1], in
     old_layout : int64[3, m + 1], in; columns : int64[m], in; cells : int64[old cells], in
@@ -158,7 +158,7 @@ def move_pairs(
 def move_triples(
     new: Floats, old: Floats, new_layout: Index, old_layout: Index, columns: Index, cells: Index
 ) -> None:
-    """Carry triples to another layout, as `move_pairs` carries pairs.
+    """Add the triples to another layout: column j becomes columns[j], cell a becomes cells[a]; equal ones are summed.
 
     new : float64[T', K], in/out; old : float64[T, K], in; new_layout : int64[3, m' + 1], in
     old_layout : int64[3, m + 1], in; columns : int64[m], in; cells : int64[old cells], in
@@ -181,7 +181,7 @@ def move_triples(
 
 @kernel
 def place_on_grid(codes: Codes, numeric: Floats, cuts: Floats, frozen: Index, first: int) -> None:
-    """Cell numbers of numeric values: how many cuts lie below; -1 where missing or not yet cut.
+    """Write the cell numbers of numeric values: the number of cuts below; -1 where missing, or where there are no cuts.
 
     codes : int32[n, m], out, columns from `first` on; numeric : float64[n, p], in
     cuts : float64[p, B - 1], in, increasing; frozen : int64[p], in, 0 where there are no cuts yet

@@ -1,4 +1,4 @@
-"""Reading joint counts row by row as they stood before each row, under as many readings as one likes."""
+"""Test-then-train on joint counts, for several models (readings) of the same counts at once."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def joint_predict_then_update(
     split: int,
     learn: bool,
 ) -> None:
-    """Row by row: add what the first read[i] readings say as it stood before row i, then count the row.
+    """Row by row: add the log-probabilities of the first read[i] readings before row i, then count the row.
 
-    A reading whose first `ends` is negative is of one-dependence estimators, any other a collection. Without
-    `learn` nothing is counted.
+    A reading whose first `ends` is negative averages one-dependence estimators (`kernels.aode`), any other is a
+    collection of networks (`kernels.collection`). Without `learn` nothing is counted.
     classes : float64[K], in/out; singles : float64[cells, K], in/out; present : float64[m, K], in/out
     seen : int64[m], in/out; pairs : float64[P, K], in/out; triples : float64[T, K], in/out
     out : float64[r, n, K], in/out; layout : int64[3, m + 1], in; codes : int32[n, m], in; y : int32[n], in

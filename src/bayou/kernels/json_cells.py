@@ -1,4 +1,4 @@
-"""Where the cells of flat JSON objects stand, and what they say, one after the other."""
+"""Finding the values (cells) of flat JSON objects in a text, and copying them column by column."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from bayou.block import Index
 from bayou.kernels.jit import kernel, tight_kernel
 
-ABSENT, NULL = -2, -1  # in place of where a cell begins
+ABSENT, NULL = -2, -1  # in place of the position where a cell begins
 ANY, NUMBER, STRING = 0, 1, 2  # what the cells of a column may be, beside null
 _TAB, _LINE_END, _BLANK, _QUOTE, _PLUS, _COMMA, _MINUS, _POINT = 9, 10, 32, 34, 43, 44, 45, 46
 _ZERO, _NINE, _COLON, _BACKSLASH, _OPEN, _CLOSE = 48, 57, 58, 92, 123, 125
@@ -24,10 +24,10 @@ def find_cells(
     name_ends: Index,
     kinds: NDArray[np.int8],
 ) -> bool:
-    """Find the cells of n objects, one a line; False if anything is unusual: then what was found means nothing.
+    """Find the cells of n objects, one per line; return False, with an invalid result, if the text needs a full parser.
 
-    Usual are objects of known names, none twice, with numbers, null, and strings without escapes. Names hold neither
-    quotes nor backslashes.
+    Handled are objects with known names, none twice, whose values are numbers, null, and strings without escapes. Names
+    contain neither quotes nor backslashes.
 
     begins, ends : int64[k, n], out; text : uint8[m], in, read-only; names : uint8[l], in; name_ends : int64[k + 1], in;
     kinds : int8[k], in
@@ -129,7 +129,7 @@ def copy_cells(
 
 @tight_kernel
 def _behind_blanks(text: NDArray[np.uint8], at: int) -> int:
-    """The first place that is no blank.
+    """The position of the first byte from `at` on that is no blank.
 
     text : uint8[m], in
     """
@@ -140,7 +140,7 @@ def _behind_blanks(text: NDArray[np.uint8], at: int) -> int:
 
 @tight_kernel
 def _behind_digits(text: NDArray[np.uint8], at: int) -> int:
-    """The first place that is no digit.
+    """The position of the first byte from `at` on that is no digit.
 
     text : uint8[m], in
     """
@@ -153,7 +153,7 @@ def _behind_digits(text: NDArray[np.uint8], at: int) -> int:
 def _named(
     text: NDArray[np.uint8], begin: int, end: int, names: NDArray[np.uint8], name_ends: Index, expected: int
 ) -> int:
-    """The column with this name, which is mostly the one behind that before; -1 if there is none.
+    """The column with the name text[begin:end], -1 if there is none; the search starts at the column `expected`.
 
     text : uint8[m], in; names : uint8[l], in; name_ends : int64[k + 1], in
     """
@@ -177,7 +177,7 @@ def _named(
 
 @tight_kernel
 def _behind_number(text: NDArray[np.uint8], at: int) -> int:
-    """The end of a number as JSON writes it; -1 if there is none.
+    """The end of the JSON number that begins at `at`; -1 if there is none.
 
     text : uint8[m], in
     """

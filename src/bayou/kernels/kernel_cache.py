@@ -1,4 +1,4 @@
-"""Where a compiled kernel is looked for: shipped with the package, kept on disk by Numba, or nowhere yet."""
+"""The cache of compiled kernels: those shipped with the package, then those that Numba has stored on disk."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime import _nrt_python as runtime  # type: ignore[attr-defined] # in C
 
 FOLDER = Path(__file__).parent / "compiled"
-# The levels of the x86-64 psABI that kernels are shipped for, best first, with LLVM's names of what each adds.
+# The levels of the x86-64 psABI that kernels are shipped for, best first, with LLVM's names of their features.
 _V2 = ("cx16", "sahf", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2")
 LEVELS = {
     "x86-64-v3": (*_V2, "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"),
@@ -56,7 +56,7 @@ def cpu_levels() -> list[str]:
 
 
 def requirements() -> dict[str, str]:
-    """What a compiled kernel was made with and cannot do without."""
+    """The versions, platform and sources that a compiled kernel depends on."""
     return {
         "numba": numba.__version__,
         "llvmlite": llvmlite.__version__,
@@ -70,7 +70,7 @@ def requirements() -> dict[str, str]:
 def source_stamp(*modules: str) -> str:
     """A hash of the sources of these kernel modules and of those that they import.
 
-    Numba stamps what it keeps by the one file a kernel stands in; a kernel that it calls may stand in another.
+    Numba itself checks only the file that defines a kernel; kernels that it calls may be defined in others.
     """
     found: dict[str, bytes] = {}
     pending = list(modules)
@@ -88,7 +88,7 @@ def source_stamp(*modules: str) -> str:
 
 
 class ShippedKernels:
-    """Compiled kernels in a folder that is only read: an index, and their code in one file.
+    """Compiled kernels in a read-only folder: an index, and their code in one file.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class ShippedKernels:
         return len(self._entries)
 
     def find(self, key: str) -> Any:
-        """The compiled kernel as Numba keeps it, or None."""
+        """The compiled kernel in the form in which Numba caches it, or None."""
         at = self._entries.get(key)
         if at is None or self.misfits:
             return None
@@ -121,7 +121,7 @@ class ShippedKernels:
 
 @functools.cache
 def shipped_kernels() -> ShippedKernels | None:
-    """What was shipped for the best level of this processor; says it once if it does not fit."""
+    """The kernels shipped for the best level of this processor; prints a message, once, if they do not fit."""
     for level in cpu_levels():
         if not (FOLDER / level / "index.json").exists():
             continue
@@ -139,7 +139,7 @@ def shipped_kernels() -> ShippedKernels | None:
 
 
 def compiles_as_shipped() -> bool:
-    """Whether Numba is asked for the code that was shipped: not for checks of bounds, nor for another processor."""
+    """Whether Numba is configured as for the shipped code: without checks of bounds, and for no other processor."""
     asked: Any = config  # Numba fills it in at run time
     return (
         asked.BOUNDSCHECK is None
@@ -151,7 +151,7 @@ def compiles_as_shipped() -> bool:
 
 
 class _Stamped:
-    """A place on disk whose kernels are stale once any kernel module that they come from has changed."""
+    """A cache locator whose kernels are stale once any kernel module that they depend on has changed."""
 
     _py_file: str
 
@@ -184,7 +184,7 @@ class _Kept(CompileResultCacheImpl):
 
 
 class KeptKernels(FunctionCache):
-    """Numba's own cache on disk, the usual three places, with a stamp over all sources of a kernel."""
+    """Numba's own cache on disk, in its usual three places, with a stamp over all sources of a kernel."""
 
     _impl_class = _Kept
 
@@ -201,10 +201,10 @@ class KeptKernels(FunctionCache):
 
 @functools.cache
 def ready_to_run(target: Any) -> None:
-    """All that finished code needs: where Numba's own functions in C lie.
+    """Prepare a target for running compiled code, which needs only the addresses of Numba's C functions.
 
-    `target.refresh()` would import what it takes to compile, .3 s, and compile the counting of references, .03 s, which
-    finished code has inside. Numba does both once it compiles.
+    `target.refresh()` would import the compiler, .3 s, and compile the counting of references, .03 s, which compiled
+    code already contains. Numba does both once it compiles.
     """
     for name, address in runtime.c_helpers.items():
         llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
@@ -218,14 +218,15 @@ class _Unpickler(pickle.Unpickler):
 
 
 def unpickled(data: bytes) -> Any:
-    """What a cache keeps of a compiled kernel."""
+    """Unpickle the cached form of a compiled kernel."""
     return _Unpickler(io.BytesIO(data)).load()
 
 
 def _environment(module: str, constants: list[object], name: str) -> Any:
-    """The constants of a compiled function, beside the globals of its module, which only interpreted code looks at.
+    """The environment of a compiled function: its constants, and the globals of its module if that is imported already.
 
-    Numba would import that module, wherever among its own it is: .05 s for the first kernel.
+    Only interpreted code uses these globals. Numba would import the module, even where it is one of Numba's own: .05 s
+    for the first kernel.
     """
     found: Any = lookup_environment(name)  # type: ignore[no-untyped-call]
     if found is None:
@@ -238,7 +239,7 @@ def _environment(module: str, constants: list[object], name: str) -> Any:
 
 
 class _LoadedLibrary(JITCodeLibrary):
-    """Loaded code whose bitcode is parsed once a kernel that calls it is compiled; to run it takes none."""
+    """Loaded code whose bitcode is parsed only when a kernel that calls it is compiled; running it needs none."""
 
     bitcode: bytes
 
@@ -249,16 +250,17 @@ class _LoadedLibrary(JITCodeLibrary):
 
 
 def rebuilt(target: Any, payload: Any) -> Any:
-    """A compiled kernel from what a cache keeps of it.
+    """Rebuild a compiled kernel from its cached form.
 
-    Numba would parse the bitcode and ask for each of its symbols, which takes longer than all else, to no use where
-    nothing is compiled.
+    Numba would parse the bitcode and look up each of its symbols, which takes longer than all else and is needed only
+    for compiling.
     """
     (name, kind, kept), described, *rest = payload
     if kind != "object":
         return CompileResult._rebuild(target, *payload)  # type: ignore[no-untyped-call]
     code, bitcode = kept
-    # Numba asks the bitcode which symbols there are: the way in from Python, which inner kernels do not have.
+    # Numba looks up in the bitcode which symbols exist. Needed is only the wrapper for calls from Python, which inner
+    # kernels do not have, so that a stub that defines it takes the place of the bitcode.
     entry = described.llvm_cpython_wrapper_name
     symbols = f'define void @"{entry}"() {{ ret void }}' if entry.encode() in code else ""
     stub = llvm.parse_assembly(symbols).as_bitcode()
@@ -268,9 +270,10 @@ def rebuilt(target: Any, payload: Any) -> Any:
 
 
 class KernelCache:
-    """What Numba's dispatcher asks for a compiled kernel: first the shipped ones, then the kept ones.
+    """The cache that Numba's dispatcher asks for a compiled kernel: first the shipped ones, then those stored on disk.
 
-    The place on disk is looked for when a kernel is first missed: an import makes no file, and needs no permission.
+    The folder on disk is determined only when a kernel was not shipped: an import creates no file and needs no
+    permission.
     """
 
     def __init__(self, function: Callable[..., object]) -> None:
@@ -308,7 +311,7 @@ class KernelCache:
         return None if kept is None else kept.load_overload(types, target)
 
     def save_overload(self, types: Any, compiled: Any) -> None:
-        """Keep what was compiled, unless the disk is full or has become read-only: it is in memory already."""
+        """Store a compiled kernel on disk; a full or read-only disk is no error, as the kernel is in memory already."""
         kept = self.kept()
         if kept is None:
             return
@@ -318,17 +321,17 @@ class KernelCache:
             warn_not_kept()
 
     def flush(self) -> None:
-        """Forget what is kept on disk."""
+        """Clear the index of this kernel on disk."""
         kept = self.kept()
         if kept is not None:
             kept.flush()
 
     def enable(self) -> None:
-        """Numba enables a new cache; this one always is."""
+        """Do nothing: Numba calls this to enable a cache, and this one always is enabled."""
 
 
 def shipping_key(function: Callable[..., object], types: Any) -> str:
-    """The name of a kernel and the types it is compiled for."""
+    """The key of a shipped kernel: its name and the types it is compiled for."""
     return f"{function.__module__}.{function.__qualname__}({', '.join(map(str, types))})"
 
 
@@ -336,7 +339,7 @@ _warned = False
 
 
 def warn_not_kept() -> None:
-    """Say once that kernels will be compiled again by every process."""
+    """Warn once that every process will compile the kernels again."""
     global _warned
     if not _warned:
         _warned = True
@@ -349,5 +352,5 @@ def warn_not_kept() -> None:
 
 
 def can_keep() -> bool:
-    """Whether compiled kernels stay on disk for the next process."""
+    """Whether compiled kernels can be stored on disk for the next process."""
     return not _warned

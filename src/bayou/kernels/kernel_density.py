@@ -1,9 +1,9 @@
-"""Kernel densities over rounded values: where the kernels stand, how wide they are, and what they give.
+"""Kernel densities over rounded values: the kernels' centres, their bandwidths, and the resulting log-probabilities.
 
-Values are rounded to multiples of a precision; one Gaussian stands at every value met, weighted by its count. The
+Values are rounded to multiples of a precision; one Gaussian is centred at every value seen, weighted by its count. The
 probability of x is the mass of [x - precision/2, x + precision/2]. Column K of weights and widths is all classes
-together: it serves a class without weight in the column. Where a cell stands for all values since the one before,
-its kernel has the mean and the variance of that interval, h^2 / 12, on top of its own.
+together: it is used for a class without weight in the column. Where a cell represents all values since the one before,
+its kernel is centred at the middle of that interval and has the variance of the interval, h^2 / 12, on top of its own.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ TINY = 2.2250738585072014e-308
 DEFAULT = 0.01  # precision where all values are equal
 ROOT_HALF = 0.7071067811865476
 LOG_ROOT_2PI = 0.9189385332046727
-THIN = 1e-5  # an interval of fewer deviations is read off the density
+THIN = 1e-5  # for an interval of fewer deviations, the mass is its length times the density
 FAINT = 1e-3  # the share of kernels of bounded reach that is Gaussian
-FAR = 38.0  # beyond so many deviations the mass is no normal number
+FAR = 38.0  # beyond so many deviations the mass underflows
 LIMIT = 1e144
 
 
@@ -69,7 +69,7 @@ def place_kernels(
     exact: Flags,
     given: float,
 ) -> None:
-    """Rounded values of every column with their weights, from its cells; precision as given, or Weka's rule. O(m K).
+    """Write the rounded values of every column and their weights; precision as given, or by Weka's rule. O(m K).
 
     centres : float64[m], out, column j's from offsets[j] on; weights : float64[m, K + 1], out; zeros before
     extra : float64[m], out, variance on top of the kernel's own; zeros before
@@ -85,7 +85,7 @@ def place_kernels(
         if step <= 0.0:
             step = (upper[last - 1] - upper[first]) / (last - first - 1) if last - first > 1 else DEFAULT
         step = max(step, TINY)
-        precision[j] = step if last > first else 0.0  # nothing is known of a column without values
+        precision[j] = step if last > first else 0.0  # 0 for a column without values
         at = first - 1
         for v in range(first, last):
             gap = 0.0 if exact[j] or v == first else upper[v] - upper[v - 1]
@@ -104,7 +104,7 @@ def place_kernels(
 def spread_kernels(
     widths: Floats, centres: Floats, weights: Floats, offsets: Index, precision: Floats
 ) -> None:
-    """widths[j, c] = max(range / sqrt(n), precision / 6), range and n of the class; 0 without weight. O(m K).
+    """widths[j, c] = max(range / sqrt(n), precision / 6), with range and n of the class; 0 without weight. O(m K).
 
     widths : float64[p, K + 1], out; centres : float64[m], in; weights : float64[m, K + 1], in
     offsets : int64[p + 1], in; precision : float64[p], in
@@ -164,7 +164,7 @@ def spread_by_rule(
                         low = centres[v]
                     if below >= 0.75 * n and math.isnan(high):
                         high = centres[v]
-                if high > low:  # otherwise half of the values are one, and the quartiles tell no spread
+                if high > low:  # otherwise half of the values are equal, and the quartiles measure no spread
                     spread = min(spread, (high - low) / 1.34)
             width = given if rule == 0 else (1.06 if rule == 1 else 0.9) * spread * n**-0.2
             widths[j, c] = max(width, precision[j] / 6.0, TINY)
@@ -174,7 +174,7 @@ def spread_by_rule(
 def place_normals(
     normals: Floats, widths: Floats, weights: Floats, centres: Floats, offsets: Index, precision: Floats
 ) -> None:
-    """Mean and deviation (not below precision / 6) of every class in every column; deviation 0 without weight. O(m K).
+    """Write mean and deviation (at least precision / 6, 0 without weight) of every class in every column. O(m K).
 
     normals : float64[p, K + 1], out; widths : float64[p, K + 1], out; weights : float64[m, K + 1], in
     centres : float64[m], in; offsets : int64[p + 1], in; precision : float64[p], in
@@ -197,7 +197,7 @@ def place_normals(
 
 @inner_kernel
 def wider(width: float, extra: float) -> float:
-    """The deviation of a kernel that also stands for the spread of its interval."""
+    """The deviation of a kernel after the variance `extra` of its interval is added to its own."""
     return math.sqrt(width * width + extra) if extra > 0.0 else width
 
 
@@ -205,7 +205,7 @@ def wider(width: float, extra: float) -> float:
 def log_density(
     centres: Floats, weights: Floats, extra: Floats, x: float, width: float, half: float
 ) -> float:
-    """log of sum_i w_i mass_i(x) / sum_i w_i; kernels too far to have any mass are compared by their logarithms. O(m).
+    """log of sum_i w_i mass_i(x) / sum_i w_i; where all masses underflow, their logarithms are summed instead. O(m).
 
     centres : float64[m], in; weights : float64[m], in; extra : float64[m], in
     """
@@ -242,7 +242,7 @@ def bounded_mass(shape: int, a: float, b: float) -> float:
     reach = math.sqrt(5.0 if shape == 1 else (6.0 if shape == 2 else 3.0))
     a = min(max(a / reach, -1.0), 1.0)
     b = min(max(b / reach, -1.0), 1.0)
-    if b - a < THIN:  # the difference of what lies below has few digits
+    if b - a < THIN:  # the difference of two cumulative probabilities would have few digits
         u = 0.5 * (a + b)
         return (b - a) * (0.75 * (1.0 - u * u) if shape == 1 else (1.0 - abs(u) if shape == 2 else 0.5))
     if shape == 1:

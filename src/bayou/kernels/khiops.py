@@ -20,7 +20,7 @@ STAR_TERMS = 65536  # above this, Rissanen's sum is continued by its integral
 
 @kernel
 def quantile_edges(edges: Index, prefix: Floats, parts: float) -> int:
-    """Cells grouped into at most `parts` parts of equal weight; every target takes the nearer bound. O(m).
+    """Group the cells into at most `parts` parts of equal weight; every target takes the nearer bound. O(m).
 
     Targets are N j / parts, nudged outwards by 1e-10 so that the two halves mirror each other; on ties the
     lower bound wins (Khiops).
@@ -97,7 +97,9 @@ def universal(stars: Floats, n: float, most: float) -> float:
 def khiops_prior(
     prior: Floats, table: Floats, stars: Floats, total: float, attributes: float, granularity: int
 ) -> None:
-    """ln 2, and for I > 1: + ln attributes + U(G; Gmax) + U(I-1; V-1) + (I-1) ln(V-1) - ln (I-1)!. O(m).
+    """prior[I] = ln 2, and for I > 1: + ln attributes + U(G; Gmax) + U(I-1; V-1) + (I-1) ln(V-1) - ln (I-1)!. O(m).
+
+    U(n; most) is the code length `universal`.
 
     prior : float64[m+2], out
     table : float64[t], in
@@ -119,7 +121,7 @@ def khiops_prior(
 def _smallest_granularity(
     bounds: Index, prefix: Floats, edges: Index, intervals: int, granularity: int, explored: int
 ) -> int:
-    """The coarsest granularity above `explored`, going down, whose quantile parts still hold every bound.
+    """Lower the granularity, staying above `explored`, while its quantile parts still have every bound; return it.
 
     bounds : int64[m+1], in
     prefix : float64[m+1, K+1], in
@@ -148,7 +150,7 @@ def _khiops_column(
     attributes: float,
     exact_cells: int,
 ) -> int:
-    """One column over all granularities; returns the number of intervals.
+    """Find the best partition of one column over all granularities; return the number of intervals.
 
     best_bounds : int64[m+1], out
     levels : float64[1], out
@@ -217,7 +219,7 @@ def khiops_columns(
     attributes: float,
     exact_cells: int,
 ) -> None:
-    """Khiops' MODL partition of every column; the arrays are those of `modl_columns`. O(log N) searches each.
+    """Compute Khiops' MODL partition of every column into arrays as in `modl_columns`. O(log N) searches each.
 
     bounds : int64[total], out
     sizes : int64[d], out

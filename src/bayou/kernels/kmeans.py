@@ -23,7 +23,7 @@ def _spread(sums: Floats, start: int, end: int) -> float:
 
 @inner_kernel
 def _push(stack: Index, depth: int, low: int, high: int, first: int, last: int) -> int:
-    """Put a range of ends and of last cuts on the stack; returns its new depth.
+    """Push a range of ends and a range of last cuts onto the stack; return its new depth.
 
     stack : int64[128, 4], in/out
     """
@@ -36,7 +36,7 @@ def _push(stack: Index, depth: int, low: int, high: int, first: int, last: int) 
 
 @kernel
 def kmeans_ends(ends: Index, values: Floats, weights: Floats) -> None:
-    """Ends of the `len(ends)` runs with the least total spread; bins <= m. O(bins m log m).
+    """Write the ends of the `len(ends)` runs with the least total spread; bins <= m. O(bins m log m).
 
     The best last cut never moves left when the end moves right, so each layer is filled by halving: the
     middle end first, then both sides with the search range that it leaves.

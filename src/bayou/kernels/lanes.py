@@ -1,8 +1,8 @@
-"""Two or four numbers that one instruction works on, for sums in the fixed order of `kernels.sums`.
+"""SIMD vectors of two or four numbers (lanes), for sums in the fixed order of `kernels.sums`.
 
-LLVM makes such instructions of loops over columns, though not of sums whose order is fixed, and to begin a loop takes
-longer than a few columns. Lanes are added, subtracted, multiplied and divided as numbers are, each lane for itself, so
-that the bits are those of numbers one by one. Where kernels run as Python, lanes are small arrays.
+LLVM vectorises loops over columns, though not sums whose order is fixed, and starting a loop takes longer than a few
+columns. Lanes are added, subtracted, multiplied and divided elementwise, so that the bits are those of the same
+operations on single numbers. Where kernels run as Python (NUMBA_DISABLE_JIT), lanes are small arrays.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numba.core import cgutils, config, extending
 from numba.core.typing import templates
 
 F = TypeVar("F", bound=Callable[..., Any])
-Lanes = Any  # of Numba's type below: Python has no name for it
-_extending: Any = extending  # what Numba has no types for
+Lanes = Any  # of the Numba type below, which has no name in Python's typing
+_extending: Any = extending  # parts of Numba without type annotations
 _templates: Any = templates
 _cgutils: Any = cgutils
 _intrinsic: Any = extending.intrinsic
@@ -28,7 +28,7 @@ _MANTISSA, _EXPONENT_OF_1, _SHIFT = (1 << 52) - 1, 1023 << 52, 52
 
 
 class LanesType(types.Type):
-    """Numba's type of `n` numbers in one register."""
+    """The Numba type of `n` numbers in one SIMD register."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -45,7 +45,7 @@ _TWO, _FOUR = LanesType(2), LanesType(4)
 
 
 def _as_numbers(does: Callable[[Any, Any], Any], instruction: str) -> None:
-    """Let an operator of Python work on lanes."""
+    """Define an operator of Python on lanes by the instruction of LLVM."""
 
     @_templates.infer_global(does)
     class Typed(_templates.ConcreteTemplate):  # type: ignore[misc] # of no type
@@ -63,7 +63,7 @@ for _does, _instruction in (
 
 
 def _compiled(compiler: Callable[..., Any]) -> Callable[[F], F]:
-    """Give a function of Python the code that it is compiled to: `compiler(*types)` gives types and a builder of it."""
+    """Replace a Python function by an intrinsic: `compiler(*types)` returns its signature and a builder of its code."""
 
     def decorate(plain: F) -> F:
         asked: Any = config  # Numba fills it in at run time
@@ -77,7 +77,7 @@ def _compiled(compiler: Callable[..., Any]) -> Callable[[F], F]:
 
 
 def _all(builder: Any, value: Any, n: int) -> Any:
-    """A number in every lane."""
+    """Broadcast a number to all lanes."""
     lanes = ir.Constant(ir.VectorType(value.type, n), ir.Undefined)
     for i in range(n):
         lanes = builder.insert_element(lanes, value, ir.Constant(ir.IntType(32), i))
@@ -89,7 +89,7 @@ def _lane(builder: Any, lanes: Any, i: int) -> Any:
 
 
 def _place(context: Any, builder: Any, kind: Any, n: int, array: Any, at: Any) -> Any:
-    """Where lanes lie in an array, counted through all its rows."""
+    """A pointer to the lanes at a flat index of an array."""
     data = context.make_array(kind)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [at]), ir.VectorType(_DOUBLE, n).as_pointer())
 
@@ -108,7 +108,7 @@ def _first_of_four(typing_context: Any, array: Any, at: Any, count: Any) -> Any:
     def build(context: Any, builder: Any, types_: Any, args: Any) -> Any:
         place = _place(context, builder, types_.args[0], 4, *args[:2])
         numbers = ir.Constant(ir.VectorType(_BITS, 4), [0, 1, 2, 3])
-        # Signed: of unsigned numbers AVX2 has no comparison
+        # Signed, since AVX2 cannot compare unsigned integers
         there = builder.icmp_signed("<", numbers, _all(builder, args[2], 4))
         lanes = ir.VectorType(_DOUBLE, 4)
         kind = ir.FunctionType(lanes, [place.type, ir.IntType(32), there.type, lanes])
@@ -178,7 +178,7 @@ def _exponents(typing_context: Any, a: Any) -> Any:
     def build(context: Any, builder: Any, types_: Any, args: Any) -> Any:
         bits = builder.bitcast(args[0], ir.VectorType(_BITS, a.n))
         found = builder.lshr(bits, _all(builder, ir.Constant(_BITS, _SHIFT), a.n))
-        # Below 2^52, an integer in the bits of the mantissa of 2^52 makes 2^52 more than itself
+        # The bits of an integer below 2^52, put into the mantissa of 2^52, give 2^52 plus the integer
         above = builder.or_(found, _all(builder, ir.Constant(_BITS, (1023 + _SHIFT) << _SHIFT), a.n))
         return builder.fsub(
             builder.bitcast(above, args[0].type), _all(builder, ir.Constant(_DOUBLE, 2.0**_SHIFT), a.n)
@@ -201,19 +201,19 @@ def _folder(instruction: str) -> Callable[..., Any]:
 
 @_compiled(_reader(_TWO))
 def two_at(array: Any, at: np.uint64) -> Lanes:
-    """Two numbers of an array that lies in one piece, from `at` on, counted through all its rows."""
+    """Load two numbers of a contiguous array, from the flat index `at` on."""
     return array.reshape(-1)[at : at + np.uint64(2)].copy()
 
 
 @_compiled(_reader(_FOUR))
 def four_at(array: Any, at: np.uint64) -> Lanes:
-    """Four numbers of an array that lies in one piece, from `at` on, counted through all its rows."""
+    """Load four numbers of a contiguous array, from the flat index `at` on."""
     return array.reshape(-1)[at : at + np.uint64(4)].copy()
 
 
 @_compiled(_first_of_four)
 def first_of_four(array: Any, at: np.uint64, count: np.uint64) -> Lanes:
-    """As `four_at` where there are `count` of them left or more, else these and 0: what lies behind is not touched."""
+    """Load the first `count` of four numbers as `four_at` does, with 0 in the other lanes, whose memory is not read."""
     found = np.zeros(4)
     here = array.reshape(-1)[at : at + min(count, np.uint64(4))]
     found[: len(here)] = here
@@ -222,31 +222,31 @@ def first_of_four(array: Any, at: np.uint64, count: np.uint64) -> Lanes:
 
 @_compiled(_put)
 def put_lanes(array: Any, at: np.uint64, lanes: Lanes) -> None:
-    """Write lanes into an array that lies in one piece, from `at` on, counted through all its rows."""
+    """Store lanes into a contiguous array, from the flat index `at` on."""
     array.reshape(-1)[at : at + np.uint64(len(lanes))] = lanes
 
 
 @_compiled(_filler(_TWO))
 def two_of(value: float) -> Lanes:
-    """A number twice."""
+    """Two lanes, both with the same number."""
     return np.full(2, value)
 
 
 @_compiled(_filler(_FOUR))
 def four_of(value: float) -> Lanes:
-    """A number four times."""
+    """Four lanes, all with the same number."""
     return np.full(4, value)
 
 
 @_compiled(_lesser)
 def lesser(a: Lanes, b: Lanes) -> Lanes:
-    """a where it is less than b, else b: also where a is NaN."""
+    """The elementwise minimum: a where it is less than b, else b, also where a is NaN."""
     return np.where(a < b, a, b)
 
 
 @_compiled(_size)
 def size_of(a: Lanes) -> Lanes:
-    """The absolute value."""
+    """The elementwise absolute value."""
     return np.abs(a)
 
 
@@ -258,23 +258,23 @@ def any_above(a: Lanes, b: Lanes, c: Lanes, d: Lanes) -> bool:
 
 @_compiled(_mantissas)
 def mantissas(a: Lanes) -> Lanes:
-    """What is left of positive numbers when they are divided by powers of two: in [1, 2), and 1 of 0."""
+    """The mantissas, in [1, 2), of positive numbers; 1 for 0."""
     return ((a.view(np.uint64) & np.uint64(_MANTISSA)) | np.uint64(_EXPONENT_OF_1)).view(np.float64)
 
 
 @_compiled(_exponents)
 def exponents(a: Lanes) -> Lanes:
-    """The exponents of positive numbers as they stand in the bits: 1023 of 1, 0 of 0."""
+    """The biased exponents of positive numbers, as floats: 1023 for 1, 0 for 0."""
     return (a.view(np.uint64) >> np.uint64(_SHIFT)).astype(np.float64)
 
 
 @_compiled(_folder("fadd"))
 def sum_of_four(a: Lanes) -> float:
-    """(0 + 1) + (2 + 3), the order of `kernels.sums`."""
+    """Sum of four lanes as (0 + 1) + (2 + 3), the order of `kernels.sums`."""
     return float((a[0] + a[1]) + (a[2] + a[3]))
 
 
 @_compiled(_folder("fmul"))
 def product_of_four(a: Lanes) -> float:
-    """(0 * 1) * (2 * 3)."""
+    """Product of four lanes as (0 * 1) * (2 * 3)."""
     return float((a[0] * a[1]) * (a[2] * a[3]))

@@ -1,4 +1,4 @@
-"""The label before each row."""
+"""Predicting that every row has the label of the row before."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bayou.kernels.jit import kernel
 
 @kernel
 def last_label_predict_then_update(last: Index, out: Floats, y: Codes, w: Floats) -> None:
-    """Per row: every class but the last label gets -inf; then the row's label becomes the last one.
+    """Row by row: set every class but the last label to -inf, then remember the row's label as the last one.
 
     last : int64[1], in/out; out : float64[n, K], in/out; y : int32[n], in; w : float64[n], in
     """

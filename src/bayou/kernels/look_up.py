@@ -1,8 +1,8 @@
-"""Cells of nominal columns to codes: through a dictionary's table, by their bytes, by their integers.
+"""Encoding cells of nominal columns as integer codes: by a table for a dictionary, by their bytes, or as integers.
 
-Columns whose dictionaries are known are translated together, straight into rows. The codes of any other are written
-column by column, where each column lies in one piece, and then turned into rows at once. A cell that is missing gets
--1; one whose value has no code gets `miss`, and is counted. `valid` is Arrow's bitmap of present cells, from bit
+Columns whose dictionaries are known are translated together, straight into rows. The codes of the others are written
+column by column, each column contiguous, and then transposed into rows. A missing cell gets -1; one whose value has no
+code (a miss) gets `miss`, and is counted. `valid` is Arrow's bitmap of present cells, from bit
 `offset` on, and empty where all are present.
 """
 
@@ -15,9 +15,9 @@ from bayou.block import Codes, Flags, Index
 from bayou.kernels.addresses import int32_at, uint8_at, uint16_at, uint32_at
 from bayou.kernels.jit import kernel, tight_kernel
 
-SPARE = 16  # bytes behind the last name of a table, so that each can be read in words of eight
-SOME = 64  # rows that are written at once, so that they stay at hand until they are whole
-MISS = -2  # a cell whose value nobody knows yet
+SPARE = 16  # bytes after the last name of a table, so that each can be read in words of eight
+SOME = 64  # rows that are written at once, so that they stay in the cache until they are complete
+MISS = -2  # a cell whose value has no code yet
 
 
 @tight_kernel
@@ -33,7 +33,7 @@ def cell_present(valid: NDArray[np.uint8], at: int) -> bool:
 def translate(
     codes: Codes, column: int, indices: Codes, valid: NDArray[np.uint8], offset: int, table: Codes
 ) -> int:
-    """codes[column, i] = table[indices[i]]; returns how many cells are misses in it, or lie beyond it.
+    """codes[column, i] = table[indices[i]]; return the number of misses, which include indices beyond the table.
 
     codes : int32[q, n], out; indices : int32[n], in, read-only, < 0 = missing; valid : uint8[v], in, read-only
     table : int32[m], in
@@ -41,7 +41,7 @@ def translate(
     out = codes[column]
     misses = 0
     for i in range(len(indices)):
-        k = np.uint32(indices[i])  # what is missing lies beyond every table
+        k = np.uint32(indices[i])  # a missing cell's index lies beyond every table
         code = np.int32(-1)
         if cell_present(valid, offset + i):
             if k < np.uint32(len(table)):
@@ -55,7 +55,7 @@ def translate(
 
 @kernel
 def translate_columns(rows: Codes, misses: Index, columns: Index) -> None:
-    """rows[i, j] = table[indices[i]] for several columns at once, a few rows at a time; counts the misses of each.
+    """rows[i, j] = table[indices[i]] for several columns at once, a few rows at a time; count the misses of each.
 
     rows : int32[n, q], out; misses : int64[k], out
     columns : int64[k, 9], in, of each column its place j; the address of its n indices, their size in bytes (1, 2 or
@@ -92,7 +92,7 @@ def translate_columns(rows: Codes, misses: Index, columns: Index) -> None:
 
 @tight_kernel
 def read_indices(indices: NDArray[np.uint32], address: int, size: int, first: int, entries: np.uint32) -> int:
-    """indices[i] = the unsigned integer of `size` bytes at first + i; returns how many are not less than `entries`.
+    """indices[i] = the unsigned integer of `size` bytes at first + i; return how many are `entries` or more.
 
     indices : uint32[n], out
     """
@@ -113,7 +113,7 @@ def read_indices(indices: NDArray[np.uint32], address: int, size: int, first: in
 
 @kernel
 def first_misses(rows: Index, indices: Codes, valid: NDArray[np.uint8], offset: int, table: Codes) -> int:
-    """The row where each entry that the table marks as a miss appears first; returns how many entries.
+    """Write the first row of each entry that the table marks as a miss; return the number of such entries.
 
     rows : int64[m], out; indices : int32[n], in, read-only, < 0 = missing; valid : uint8[v], in, read-only
     table : int32[m], in
@@ -142,6 +142,7 @@ def look_up_integers(
 ) -> int:
     """codes[column, i] = table[values[i] - low]; a value outside the table, or at -1 in it, is a miss.
 
+    Returns the number of misses, which get the code `miss`.
     codes : int32[q, n], out; values : int64[n], in, read-only; valid : uint8[v], in, read-only
     table : int32[m], in
     """
@@ -189,23 +190,23 @@ def _word(data: NDArray[np.uint8], at: int, n: int) -> np.uint64:
 
 @tight_kernel
 def span_hash(data: NDArray[np.uint8], at: int, n: int) -> np.uint64:
-    """64-bit hash of the n bytes from `at` on, the same for ever: models of hashed words depend on it.
+    """64-bit hash of the n bytes from `at` on, which must never change: saved models of hashed words depend on it.
 
     data : uint8[b], in, read-only
     """
     h = (_word(data, at, n) ^ np.uint64(n)) * np.uint64(0x9E3779B97F4A7C15)
-    # most have up to 16 bytes, as likely more than 8 as not: both are computed, and no branch is guessed wrong
+    # most have up to 16 bytes, about half of them more than 8: both are computed, so that no branch is mispredicted
     longer = (h ^ (h >> np.uint64(32)) ^ _word(data, at + 8, n - 8)) * np.uint64(0x9E3779B97F4A7C15)
     h = longer if n > 8 else h
     for i in range(16, n, 8):
         h = (h ^ (h >> np.uint64(32)) ^ _word(data, at + i, n - i)) * np.uint64(0x9E3779B97F4A7C15)
-    h = (h ^ (h >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)  # products spread upwards only
+    h = (h ^ (h >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)  # a product carries bits only upwards
     return h ^ (h >> np.uint64(32))
 
 
 @tight_kernel
 def name_slot(data: NDArray[np.uint8], at: int, n: int, slots: int) -> int:
-    """Where to look first for the n bytes from `at` on, among a power of two of slots.
+    """The slot where the search for the n bytes from `at` on begins; the number of slots is a power of two.
 
     data : uint8[b], in, read-only
     """
@@ -228,12 +229,12 @@ def find_name(
         code = np.uint64(slots[slot])
         begin = starts[code]
         alike = (_eight(names, begin, n) == first) & (_eight(names, begin + 8, n - 8) == second)
-        if alike & (starts[code + np.uint64(1)] - begin == n):  # one branch for all of it
+        if alike & (starts[code + np.uint64(1)] - begin == n):  # one branch for both conditions
             same = 16
             while same < n and _eight(names, begin + same, n - same) == _word(data, at + same, n - same):
                 same += 8
             if same >= n:
-                return int(np.int64(code))  # an unsigned one and -1 would make a float of both
+                return int(np.int64(code))  # Numba would unify uint64 and -1 to a float
         slot = (slot + np.uint64(1)) & mask
     return -1
 
@@ -267,8 +268,9 @@ def look_up_strings(
     names: NDArray[np.uint8],
     miss: int,
 ) -> int:
-    """Codes of strings that stand one after the other in `data`, string i from ends[i] to ends[i + 1].
+    """Write the codes of strings that are concatenated in `data`, string i from ends[i] to ends[i + 1].
 
+    Returns the number of misses, which get the code `miss`.
     codes : int32[q, n], out; ends : int64[n + 1], in, read-only; data : uint8[b], in, read-only
     valid : uint8[v], in, read-only; slots : int32[s], in, read-only; starts : int64[m + 1], in, read-only
     names : uint8[c], in, read-only
@@ -300,8 +302,9 @@ def look_up_views(
     names: NDArray[np.uint8],
     miss: int,
 ) -> int:
-    """Codes of strings given as Arrow's views: length, then 12 bytes; or a prefix, a buffer, a place in `data`.
+    """Write the codes of strings given as Arrow's views: length, then 12 bytes or prefix, buffer and place in `data`.
 
+    Returns the number of misses, which get the code `miss`.
     codes : int32[q, n], out; views : int32[4 n], in, read-only; inline : uint8[16 n], in, read-only, the same memory
     data : uint8[b], in, read-only, the one buffer of longer strings; valid : uint8[v], in, read-only
     slots : int32[s], in, read-only; starts : int64[m + 1], in, read-only; names : uint8[c], in, read-only
@@ -325,7 +328,7 @@ def look_up_views(
 
 @kernel
 def rows_of_columns(rows: Codes, columns: Codes, places: Index) -> None:
-    """rows[i, places[k]] = columns[k, i], a few rows at a time: what is written stays at hand until it is whole.
+    """Transpose: rows[i, places[k]] = columns[k, i], a few rows at a time, which stay in the cache until complete.
 
     rows : int32[n, q], out; columns : int32[k, n], in; places : int64[k], in
     """
