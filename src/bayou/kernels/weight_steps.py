@@ -52,7 +52,7 @@ def find_free_direction(
     eta: float,
     forget: float,
 ) -> float:
-    """Write the steps of cells and columns into the deltas, return that of the shift; add their change of H to `change`.
+    """Write the steps of cells and columns into the deltas, return that of the shift; add the change of H to `change`.
 
     delta : float64[active, K], out; column_delta : float64[active], out; squares : float64[d, K], in/out
     columns : float64[d, 3], in/out; scalars : float64[12], in/out; change : float64[K], in/out
