@@ -157,7 +157,7 @@ def pool_rows(
 def believe(scalars: Floats, mean: float, pooled: float, forget: float) -> None:
     """Update the mixture weights of mean and pool by Bayes' rule: each times the probability it gave the label.
 
-    They add up to 1 and stay above 1e-12, so that either can recover. With `forget` < 1 they are drawn back towards
+    They add up to 1 and are at least 1e-12, so that either can recover. With `forget` < 1 they are drawn back towards
     their initial values at every row.
 
     scalars : float64[3], in/out

@@ -79,7 +79,9 @@ def read_scales(scale: Floats, moments: Floats, j: int) -> None:
 
 @kernel
 def divide(left: Floats, right: Floats, moments: Floats, scale: Floats, j: int, cut: float) -> None:
-    """Estimate the class weights with x_j <= cut and above by normal distributions, within the range of each class.
+    """Estimate the class weights with x_j <= cut, and above, by normal distributions.
+
+    A cut outside the range of a class sends all of it one way.
 
     left, right : float64[K], out; moments : float64[5, K, p], in; scale : float64[K], in
     """

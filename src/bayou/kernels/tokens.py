@@ -166,7 +166,7 @@ def runs_of_words(
     known_starts: Index,
     known_names: Bytes,
 ) -> int:
-    """Write the ids of word n-grams of some documents, and the number of each; return the end, -1 if a word is new.
+    """Write the ids of word n-grams of some documents, and how many each has; return the end, -1 if a word is new.
 
     ids : int32[f], out, from `filled` on; many : int64[d], in/out, the words of each document, then its ids
     edges : uint64[2 m], in; low : uint8[b], in; line : uint8[b], scratch; begins : int64[m + 1], scratch
@@ -237,7 +237,7 @@ def short_rows(
     """Tokenize some short documents together, whose features are word n-grams, from document state[ROW] on.
 
     One by one, each document would wait for the one before; together, all are folded, then cut into words, then looked
-    up. Returns the document before which the caller must tokenize one by one, where they are long or have new words.
+    up. Returns a document number: those from state[ROW] up to it must be tokenized one by one (long, or with new words).
 
     ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; low, line : uint8[b], scratch
     marks : uint64[b / 64 + 2], scratch; state : int64[4], in/out; edges : uint64[EDGES + 80], scratch
@@ -327,7 +327,7 @@ def tokenize_words(
     accents: Codes,
     plain: Codes,
 ) -> None:
-    r"""Words as `\b\w\w+\b` finds them, and the features made of them, from document state[ROW] on.
+    r"""Tokenize documents from state[ROW] on: words as `\b\w\w+\b` finds them, and the features made of them.
 
     ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; low : uint8[b], scratch
     line : uint8[b], scratch; marks : uint64[b / 64 + 2], scratch; spare : int32[f], scratch
