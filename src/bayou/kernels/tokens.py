@@ -237,7 +237,7 @@ def short_rows(
     """Tokenize some short documents together, whose features are word n-grams, from document state[ROW] on.
 
     One by one, each document would wait for the one before; together, all are folded, then cut into words, then looked
-    up. Returns a document number: those from state[ROW] up to it must be tokenized one by one (long, or with new words).
+    up. Returns a document number: those from state[ROW] up to it must be tokenized one by one (long or with new words).
 
     ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; low, line : uint8[b], scratch
     marks : uint64[b / 64 + 2], scratch; state : int64[4], in/out; edges : uint64[EDGES + 80], scratch

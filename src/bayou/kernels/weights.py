@@ -43,7 +43,7 @@ def add_terms(joint: Floats, terms: Floats, edges: Index, tile: Floats) -> None:
 
 @inner_kernel
 def informative(row: Floats, prior: Floats) -> bool:
-    """Return whether the terms of a column differ between the possible classes.
+    """Return whether a column has evidence: a term other than 0 for a possible class.
 
     row, prior : float64[K], in
     """

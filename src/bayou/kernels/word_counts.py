@@ -219,7 +219,7 @@ def others(counts: Floats, c: int) -> float:
 
 @tight_kernel
 def small_log(x: float, logs: Floats) -> float:
-    """Return what `cached_log` does; this one is inlined into the loops that call it.
+    """Return log x as `cached_log` does; the look-up is written out here, so that LLVM puts it into the loop.
 
     logs : float64[m], in, log of integers
     """

@@ -130,7 +130,7 @@ def find_seats(
     seats: Codes,
     seated: Floats,
 ) -> None:
-    """Write documents as rows of the table, without the words that have no seat.
+    """Write the seats and amounts of the words of every document, without the words that have no seat.
 
     index : int32[2^b], in; keys : int64[S], in; indptr : int64[n + 1], in; ids : int32[nnz], in
     amounts : float64[nnz], in; seated_at : int64[n + 1], out, 0 at first; seats : int32[nnz], out
