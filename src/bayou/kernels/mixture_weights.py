@@ -14,7 +14,7 @@ LEAST_PROBABILITY = 1e-9
 
 @kernel_piece
 def mix(mixture_weights: Floats, scores: Floats, heard: Flags, out: Floats) -> None:
-    """out[c] = log sum_a q_a P_a(c) over the experts that are heard, their q normalised.
+    """Mix predictions: out[c] = log sum_a q_a P_a(c) over the experts a with heard[a], their weights q normalised.
 
     mixture_weights : float64[experts], in, 0 = takes no part; heard : bool[experts], in
     scores : float64[experts, K], in, log P_a; out : float64[K], out
@@ -42,7 +42,9 @@ def mix(mixture_weights: Floats, scores: Floats, heard: Flags, out: Floats) -> N
 def share_mixture_weights(
     mixture_weights: Floats, scores: Floats, label: int, weight: float, share: float
 ) -> None:
-    """q_a times P_a(label)^weight, normalised; then a small share spread evenly over those that take part.
+    """Update the mixture weights (fixed share): q_a times P_a(label)^weight, normalised; then `share` is spread evenly.
+
+    An expert of weight 0 takes no part and keeps 0.
 
     mixture_weights : float64[experts], in/out; scores : float64[experts, K], in, log P_a
     """

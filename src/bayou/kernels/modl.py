@@ -23,7 +23,7 @@ from bayou.kernels.partition import (
 
 @kernel
 def running_totals(prefix: Floats, counts: Floats) -> None:
-    """Class totals over the first cells, and their sum in the last column. O(K m).
+    """Write cumulative class counts over the cells, and their sum in the last column. O(K m).
 
     prefix : float64[m+1, K+1], out
     counts : float64[m, K], in
@@ -41,7 +41,7 @@ def running_totals(prefix: Floats, counts: Floats) -> None:
 
 @inner_kernel
 def _pure_class(prefix: Floats, start: int, end: int) -> int:
-    """The only class present in cells start..end-1, -1 if several, -2 if none. O(K).
+    """Return the only class present in cells start..end-1, -1 if there are several, -2 if none. O(K).
 
     prefix : float64[m+1, K+1], in
     """
@@ -56,7 +56,7 @@ def _pure_class(prefix: Floats, start: int, end: int) -> int:
 
 @kernel
 def join_pure_runs(edges: Index, prefix: Floats, n: int) -> int:
-    """Join neighbours that hold one and the same class (or nothing): the optimum never cuts there. O(K n).
+    """Join neighbouring cells that contain only one and the same class, or none: the optimum has no cut there. O(K n).
 
     edges : int64[m+1], in/out; the first n+1 are cell numbers, their new number of cells is returned
     prefix : float64[m+1, K+1], in
@@ -89,7 +89,7 @@ def search_cells(
     n: int,
     exact_cells: int,
 ) -> int:
-    """Best partition of the n cells between `edges`: exact up to `exact_cells` of them, else greedy.
+    """Find the best partition of the n cells between `edges`: exact for up to `exact_cells` cells, else greedy.
 
     bounds : int64[m+1], out; in numbers of the cells of `prefix`; returns the number of intervals
     table : float64[t], in
@@ -113,7 +113,7 @@ def search_cells(
 
 @kernel
 def partition_cost(table: Floats, prefix: Floats, bounds: Index, k: int, intervals: int) -> float:
-    """Sum of the interval costs. O(K I).
+    """Return the sum of the interval costs of a partition. O(K I).
 
     table : float64[t], in
     prefix : float64[m+1, K+1], in
@@ -127,7 +127,7 @@ def partition_cost(table: Floats, prefix: Floats, bounds: Index, k: int, interva
 
 @kernel
 def gain(cost: float, null: float, intervals: int) -> float:
-    """1 - cost / null inside [0, 1), and 0 for a single interval."""
+    """Return the level 1 - cost / null, within [0, 1), and 0 for a single interval."""
     if intervals < 2 or not 0.0 < cost < null:
         return 0.0
     return 1.0 - cost / null
@@ -135,7 +135,7 @@ def gain(cost: float, null: float, intervals: int) -> float:
 
 @kernel
 def boulle_prior(prior: Floats, table: Floats, total: float) -> None:
-    """ln N + ln C(N+I-1, I-1) for I = 1, 2, .. O(m).
+    """prior[I] = ln N + ln C(N+I-1, I-1) for I = 1, 2, .. O(m).
 
     prior : float64[m+2], out
     table : float64[t], in
@@ -148,7 +148,7 @@ def boulle_prior(prior: Floats, table: Floats, total: float) -> None:
 
 @kernel
 def partition_level(table: Floats, prefix: Floats, k: int) -> float:
-    """Level that Boullé's criterion gives to the partition whose intervals are the rows of `prefix`. O(K I).
+    """Return the level of Boullé's criterion for the partition whose intervals are the rows of `prefix`. O(K I).
 
     table : float64[t], in
     prefix : float64[I+1, K+1], in
@@ -173,7 +173,7 @@ def modl_columns(
     k: int,
     exact_cells: int,
 ) -> None:
-    """Boullé's MODL partition of every column. Exact: O((K + I) m^2) per column; greedy: O(K m log m).
+    """Find Boullé's MODL partition of every column. Exact: O((K + I) m^2) per column; greedy: O(K m log m).
 
     bounds : int64[total], out; column j's intervals end before the cells bounds[offsets[j] + 0 .. size-1]
     sizes : int64[d], out; the number of intervals
@@ -217,7 +217,7 @@ def gather_parts(
     counts: Floats,
     midpoints: bool,
 ) -> None:
-    """Cut values and class counts of the intervals found; the last cut of a column is infinite. O(K total).
+    """Write cut values and class counts of the intervals found; the last cut of a column is infinite. O(K total).
 
     cuts : float64[P], out
     part_counts : float64[P, K], in/out; zeros before

@@ -44,7 +44,7 @@ def log_groupings(out: Floats) -> None:
 
 @kernel
 def group_cost(table: Floats, a: Floats, b: Floats, sign: float, k: int) -> float:
-    """Cost of a group with class counts a + sign b. O(K).
+    """Return the cost of a group with class counts a + sign b. O(K).
 
     table : float64[t], in
     a : float64[K], in
@@ -63,7 +63,7 @@ def group_cost(table: Floats, a: Floats, b: Floats, sign: float, k: int) -> floa
 def _find_partner(
     partner: Index, change: Floats, table: Floats, sums: Floats, own: Floats, alive: Flags, k: int, a: int
 ) -> None:
-    """The later group that group a merges with best. O(K q).
+    """Find the later group whose merge with group a costs least. O(K q).
 
     partner : int64[q], in/out
     change : float64[q], in/out
@@ -83,9 +83,9 @@ def _find_partner(
 
 @inner_kernel
 def merge_groups(into: Index, gone: Index, table: Floats, counts: Floats, prior: Floats, k: int) -> int:
-    """Merge the cheapest pair down to one group; returns the number of groups of the best state seen.
+    """Merge the cheapest pair of groups until one is left; return the number of groups of the best state seen.
 
-    Every group remembers its best later partner; about O(K q^2).
+    For every group its best later partner is stored; about O(K q^2).
 
     into : int64[q], out; the earlier group that a group was merged into
     gone : int64[q], out; in which step, q if never
@@ -143,7 +143,7 @@ def merge_groups(into: Index, gone: Index, table: Floats, counts: Floats, prior:
 
 @inner_kernel
 def groups_of_size(groups: Index, into: Index, gone: Index, size: int) -> None:
-    """The state of the merging in which `size` groups were left. O(q).
+    """Write the group of every value in the state of the merging with `size` groups left. O(q).
 
     groups : int64[q], out; into : int64[q], in; gone : int64[q], in
     """
@@ -158,7 +158,7 @@ def groups_of_size(groups: Index, into: Index, gone: Index, size: int) -> None:
 
 @inner_kernel
 def total_cost(groups: Index, table: Floats, counts: Floats, prior: Floats, k: int, size: int) -> float:
-    """prior[size] and the cost of every group; groups may have any numbers up to q. O(K q).
+    """Return prior[size] plus the cost of every group; groups may have any numbers up to q. O(K q).
 
     groups : int64[q], in; table : float64[t], in; counts : float64[q, K], in; prior : float64[q+2], in
     """
@@ -177,7 +177,7 @@ def total_cost(groups: Index, table: Floats, counts: Floats, prior: Floats, k: i
 
 @inner_kernel
 def improve_groups(groups: Index, table: Floats, counts: Floats, prior: Floats, k: int, size: int) -> int:
-    """Move values to another or a new group, then merge pairs, until nothing pays; returns the size.
+    """Move values to another or a new group, then merge pairs, while that reduces the cost; return how many are left.
 
     Moving the only value of a group is a merge; an emptied group keeps its number until the end. O(K q I) a
     round.
@@ -188,7 +188,7 @@ def improve_groups(groups: Index, table: Floats, counts: Floats, prior: Floats, 
     prior : float64[q+2], in
     """
     q = len(counts)
-    sums = np.zeros((q + 1, counts.shape[1]))  # one row to spare: some group is always empty
+    sums = np.zeros((q + 1, counts.shape[1]))  # one row more than values: some group is always empty
     members = np.zeros(q + 1, np.int64)
     own = np.zeros(q + 1)
     zero = np.zeros(counts.shape[1])
@@ -203,9 +203,9 @@ def improve_groups(groups: Index, table: Floats, counts: Floats, prior: Floats, 
         for v in range(q):
             g = groups[v]
             left = group_cost(table, sums[g], counts[v], -1.0, k) if members[g] > 1 else 0.0
-            best = -TOLERANCE  # a gain within rounding could be taken back in the next round, for ever
+            best = -TOLERANCE  # a gain within rounding could be undone in the next round, in an endless loop
             target = g
-            empty_tried = members[g] == 1  # empty groups are alike: one is enough, and none for a value alone
+            empty_tried = members[g] == 1  # one empty group is enough to try, and none for a value alone
             for h in range(q + 1):
                 if h == g or (members[h] == 0 and empty_tried):
                     continue
@@ -226,7 +226,7 @@ def improve_groups(groups: Index, table: Floats, counts: Floats, prior: Floats, 
                 sums[g] -= counts[v]
                 if members[g] == 0:
                     sums[g] = (
-                        0.0  # taking real weights out again leaves dust, and the next value would inherit it
+                        0.0  # subtracting weights leaves rounding errors, which the next value would inherit
                     )
                 own[g] = left
                 own[target] = group_cost(table, sums[target], zero, 1.0, k)
@@ -253,7 +253,7 @@ def improve_groups(groups: Index, table: Floats, counts: Floats, prior: Floats, 
 
 @kernel
 def search_groups(groups: Index, table: Floats, counts: Floats, prior: Floats, k: int) -> int:
-    """Groups by merging pairs and moving values; returns how many. About O(K q^2).
+    """Find groups by merging pairs and moving values; return how many. About O(K q^2).
 
     Values are moved from the best state of the merging, and from those with one or two groups more or fewer: moves
     alone neither join two groups by halves nor take one apart, so each start ends in an optimum of its own.

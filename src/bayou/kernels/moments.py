@@ -8,17 +8,17 @@ from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.side_by_side import put_tile
 
-ROWS = 128  # of columns that are put side by side at a time
+ROWS = 128  # rows that are transposed at a time from columns
 
 
 @kernel
 def add_rows(
     n: Floats, mean: Floats, m2: Floats, x: Floats, y: Codes, w: Floats, lo: int, hi: int, no_missing: bool
 ) -> None:
-    """Welford's step for columns lo..hi of every labelled row with weight.
+    """Update the moments of columns lo..hi with every labelled row with weight, by Welford's recurrence.
 
-    While no value was missing, all columns of a class have one weight, and one division serves a whole row;
-    with `no_missing`, none is missing here.
+    While no value was missing, all columns of a class have the same weight, and one division serves a whole row.
+    `no_missing` promises that no value is missing in these rows.
     n, mean, m2 : float64[K, p], in/out; x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
     """
     total = np.empty(len(n))
@@ -40,7 +40,7 @@ def add_columns(
     lo: int,
     hi: int,
 ) -> None:
-    """`add_rows` of rows whose numbers lie in columns, none of them missing: a few rows at a time, from the cache.
+    """Do as `add_rows` for rows stored column by column, with no value missing: a few rows at a time, in cache.
 
     n, mean, m2 : float64[K, p], in/out; y : int32[rows], in; w : float64[rows], in
     integers : int64[k, 2], in, of those of columns lo..hi that hold int64 their place and address
@@ -60,7 +60,7 @@ def add_columns(
 
 @inner_kernel
 def begin(total: Floats, even: Flags, n: Floats, lo: int, hi: int) -> None:
-    """The weight of each class, and whether it is that of all its columns.
+    """Write the weight of each class, and whether all its columns have that weight (`even`).
 
     total : float64[K], out; even : bool[K], out; n : float64[K, p], in
     """
@@ -71,7 +71,7 @@ def begin(total: Floats, even: Flags, n: Floats, lo: int, hi: int) -> None:
 
 @inner_kernel
 def end(n: Floats, total: Floats, even: Flags, lo: int, hi: int) -> None:
-    """Write the weights of classes that stayed even.
+    """Write the weights of classes that stayed even back to all their columns.
 
     n : float64[K, p], in/out; total : float64[K], in; even : bool[K], in
     """
@@ -85,10 +85,10 @@ def add_some_rows(
     n: Floats, mean: Floats, m2: Floats, total: Floats, even: Flags, x: Floats, y: Codes, w: Floats, lo: int, hi: int,
     no_missing: bool,
 ) -> None:  # fmt: skip
-    """Welford's step for columns lo..hi of every labelled row with weight; the weights of even classes are in `total`.
+    """Update the moments as `add_rows` does, with the weights of even classes in `total`.
 
-    The two kinds of rows have loops of their own: in one loop for both, arrays change hands in every row, which takes
-    longer than to learn it.
+    Even and uneven classes have loops of their own: in one loop for both, the arrays would be passed on in every
+    row, which takes longer than the arithmetic.
 
     n, mean, m2 : float64[K, p], in/out; total : float64[K], in/out; even : bool[K], in/out
     x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
@@ -110,9 +110,9 @@ def add_full_rows(
     mean: Floats, m2: Floats, total: Floats, even: Flags, x: Floats, y: Codes, w: Floats, start: int, lo: int, hi: int,
     no_missing: bool,
 ) -> int:  # fmt: skip
-    """Rows in which nothing is missing, of classes whose columns weigh the same; returns the first other one.
+    """Add rows without missing values to even classes; stop at the first other row and return its number.
 
-    Places are unsigned and no row is a slice: both take longer than the arithmetic.
+    Indices are unsigned and no row is sliced: signed indices and slices take longer than the arithmetic.
 
     mean, m2 : float64[K, p], in/out; total : float64[K], in/out; even : bool[K], in
     x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
@@ -153,7 +153,7 @@ def add_uneven_rows(
     lo: int,
     hi: int,
 ) -> int:
-    """Rows of classes whose columns have weights of their own; returns the first other one.
+    """Add rows to classes whose columns differ in weight; stop at the first row of an even class and return its number.
 
     n, mean, m2 : float64[K, p], in/out; even : bool[K], in
     x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
@@ -170,7 +170,7 @@ def add_uneven_rows(
 
 @inner_kernel
 def all_equal(values: Floats) -> bool:
-    """Whether all values are the same.
+    """Return whether all values are equal.
 
     values : float64[p], in
     """
@@ -182,7 +182,7 @@ def all_equal(values: Floats) -> bool:
 
 @inner_kernel
 def add_row(n: Floats, mean: Floats, m2: Floats, x: Floats, w: float) -> None:
-    """One row into one class: d = x - mean; n += w; mean += d w / n; m2 += d^2 w (1 - w / n).
+    """Add one row to one class: d = x - mean; n += w; mean += d w / n; m2 += d^2 w (1 - w / n).
 
     n, mean, m2 : float64[p], in/out; x : float64[p], in, NaN = missing
     """
@@ -199,7 +199,7 @@ def add_row(n: Floats, mean: Floats, m2: Floats, x: Floats, w: float) -> None:
 
 @kernel
 def subtract_rows(n: Floats, mean: Floats, m2: Floats, x: Floats, y: Codes, w: Floats) -> None:
-    """Welford's step backwards; what is left of an empty or nearly empty cell is set to zero.
+    """Take rows out again by Welford's recurrence reversed; cells that end up (nearly) empty are set to zero.
 
     n, mean, m2 : float64[K, p], in/out; x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
     """
@@ -225,7 +225,7 @@ def subtract_rows(n: Floats, mean: Floats, m2: Floats, x: Floats, y: Codes, w: F
 def merge_moments(
     n: Floats, mean: Floats, m2: Floats, other_n: Floats, other_mean: Floats, other_m2: Floats
 ) -> None:
-    """Chan: m2 = m2a + m2b + (mean_b - mean_a)^2 na nb / (na + nb), cell by cell.
+    """Merge moments by Chan's formula: m2 = m2a + m2b + (mean_b - mean_a)^2 na nb / (na + nb), cell by cell.
 
     n, mean, m2 : float64[K, p], in/out; other_n, other_mean, other_m2 : float64[K, p], in
     """

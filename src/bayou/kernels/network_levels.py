@@ -1,7 +1,8 @@
-"""Weights on what each column says with no parent, adds with one, and adds with two, learned online.
+"""Weights on the evidence of each column without a parent, and on what one and two parents add to it, learned online.
 
-Level l of column i says log P_l(x_i | k). It is lifted, L_ilk = log P_l(x_i | k) - log sum_j prior_j P_l(x_i | j), and
-the inputs are Z_i0k = L_i0k and Z_ilk = L_ilk - L_i,l-1,k, each within [-5, 5]. The score of a class is
+Level l of column i has l parents and gives log P_l(x_i | k). Its pointwise mutual information with the class is
+L_ilk = log P_l(x_i | k) - log sum_j prior_j P_l(x_i | j), and the inputs are Z_i0k = L_i0k and
+Z_ilk = L_ilk - L_i,l-1,k, each within [-5, 5]. The score of a class is
 H_k = log prior_k + b_k + sum_il (1 + u_il + v_ilk) Z_ilk; u, v and b learn as those of a pool do (`kernels/pool.py`).
 """
 
@@ -15,12 +16,12 @@ from bayou.kernels.pool import MEANS, ROWS, log_prior, score, step
 from bayou.kernels.weights import informative, pmi_row
 
 LEVELS = 3
-MOST = 5.0  # of an input: a single column does not decide alone
+MOST = 5.0  # bound on an input, so that no single column decides alone
 
 
 @inner_kernel
 def fill_increments(levels: Floats, prior: Floats, inputs: Floats, lifted: Floats) -> None:
-    """Z from log P_l(x_i | k); 0 for classes that are not known, and where a column says nothing.
+    """Compute the inputs Z from log P_l(x_i | k); 0 for unknown classes, and for columns without evidence.
 
     levels : float64[3 m, K], in, level by level; prior : float64[K], in, log; inputs : float64[3 m, K], out
     lifted : float64[2, K], scratch, this level and the one before
@@ -47,7 +48,7 @@ def weigh_levels(
     shared: Floats, cells: Floats, scalars: Floats, classes: Floats, declared: int, levels: Floats,
     y: Codes, w: Floats, eta: float, out: Floats,
 ) -> None:  # fmt: skip
-    """Row by row: out[i, k] += H_k - log prior_k, then learn the label where there is one, with weight.
+    """Predict, then learn, row by row: out[i, k] += H_k - log prior_k; then a step, if the row has label and weight.
 
     shared : float64[3, E], in/out; cells : float64[3, E + 1, K], in/out; scalars : float64[1], in/out, rows learned
     classes : float64[K], in/out; levels : float64[E, n, K], in; y : int32[n], in; w : float64[n], in

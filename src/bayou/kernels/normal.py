@@ -1,11 +1,11 @@
-"""Normal densities off moments, column by column, and kept current row by row.
+"""Normal log-densities computed from moments, column by column, and updated row by row.
 
 The term of x in class c and column j is  peak - (x - centre)^2 half,  with half = 1 / (2 var) and
 peak = log(half / pi) / 2. A class whose variance is at most `floor` times the column's pooled variance counts as
-constant and takes `share` of the pooled one: it stays decisive without a veto over everything else. A class with at
-most one row's weight in a column takes the pooled variance (and, with none, the pooled mean), unless its values vary,
-as those of rows with small weights do. A column that is constant over all classes says nothing: its peak and half
-are 0.
+constant and gets `share` of the pooled one, so that its column counts much but cannot outweigh all others. A class with
+at most one row's weight in a column takes the pooled variance (and, with none, the pooled mean), unless its values
+vary, as those of rows with small weights do. A column that is constant over all classes adds 0 to every class: its peak
+and half are 0.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 
 TINY = 2.2250738585072014e-308
 LOG_PI = 1.1447298858494002
-VARIES = 1e-6  # of the pooled variance: what rounding never leaves behind in a class of one row
-CEILING, REACH, ORIGIN = 0, 1, 2  # of a column, in `bounds`
+VARIES = 1e-6  # share of the pooled variance that rounding errors in a class of one row never reach
+CEILING, REACH, ORIGIN = 0, 1, 2  # rows of `bounds`
 
 
 @kernel_piece
 def pooled(n: Floats, mean: Floats, m2: Floats, j: int) -> tuple[float, float]:
-    """Mean and population variance of column j over all classes; variance 0 if the column is constant or empty.
+    """Return mean and population variance of column j over all classes; variance 0 if it is constant or empty.
 
     n, mean, m2 : float64[K, p], in
     """
@@ -45,9 +45,9 @@ def pooled(n: Floats, mean: Floats, m2: Floats, j: int) -> tuple[float, float]:
 def read_cell(
     size: float, m2: float, spread: float, ddof: float, floor: float, share: float
 ) -> tuple[float, float]:
-    """1 / (2 var) of one class in a column whose pooled variance is `spread` > 0, and its own variance.
+    """Return 1 / (2 var) of one class in a column with pooled variance `spread` > 0, and the class's own variance.
 
-    The own variance is 0 if the class may lean on the pooled one.
+    The own variance is given as 0 if the pooled one may replace it.
     """
     least = floor * spread + TINY
     var = m2 / (size - ddof) if size > ddof else 0.0
@@ -60,7 +60,9 @@ def read_cell(
 
 @kernel_piece
 def ceiling_and_reach(narrowest: float, spread: float, floor: float) -> tuple[float, float]:
-    """Bounds of a column with this least variance of a class and this pooled one; 0 if a class leans on the latter.
+    """Return ceiling and reach of a column from its least class variance and its pooled variance `spread`.
+
+    Both are 0 if a class uses the pooled variance.
 
     While no class has a `half` above the ceiling and no value lies further than the reach from the origin, no variance
     falls to the floor: the least variance of a class would have to pass a level in the middle between the two, or the
@@ -88,7 +90,7 @@ def read_column(
     floor: float,
     share: float,
 ) -> None:
-    """The tables of one column, and what `read_row` needs to keep them current.
+    """Compute peak, centre and half of every class in one column, and the bounds that `read_row` needs to update them.
 
     peak : float64[K, p], out, or [K, 0] where nobody asks; centre, half : float64[K, p], out
     bounds : float64[3, p], out, ceiling (0 if a class leans on the pooled variance), reach and origin
@@ -121,7 +123,7 @@ def read_columns(
     floor: float,
     share: float,
 ) -> None:
-    """The tables of all columns.
+    """Compute peak, centre, half and bounds of all columns, as `read_column` does.
 
     peak, centre, half : float64[K, p], out; bounds : float64[3, p], out; n, mean, m2 : float64[K, p], in
     """
@@ -131,7 +133,7 @@ def read_columns(
 
 @kernel_piece
 def is_beyond(half: float, x: float, ceiling: float, reach: float, origin: float) -> bool:
-    """Whether a class that learned x, and now has this half, may have brought a variance of the column to the floor."""
+    """Return whether learning x may have brought a variance of the column to the floor; `half` is that of x's class."""
     return (half > ceiling) | (abs(x - origin) > reach)
 
 
@@ -149,10 +151,10 @@ def read_row(
     ddof: float,
     floor: float,
 ) -> bool:
-    """The tables after row x was added to the moments of class c, as `read_column` would read them.
+    """Update the tables after row x was added to the moments of class c, to what `read_column` would compute.
 
-    Only the row's own class changes its tables, unless a variance may lie below the floor: then all of the column must
-    be read, by `read_narrow`, before anybody looks. Returns whether that is so.
+    Only the tables of the row's own class change, unless a variance may lie below the floor: then the whole column must
+    be recomputed by `read_narrow` before its tables are used. Returns whether that is so.
     peak : float64[K, p], in/out, or [K, 0] where nobody asks; centre, half : float64[K, p], in/out
     bounds : float64[3, p], in/out, see `read_column`; n, mean, m2 : float64[K, p], in
     x : float64[p], in, NaN = missing
@@ -186,7 +188,7 @@ def read_narrow(
     floor: float,
     share: float,
 ) -> None:
-    """The tables of the columns in which a variance may lie below the floor; with bounds of 0, of all.
+    """Recompute the tables of the columns whose ceiling is 0, where a variance may lie below the floor.
 
     peak : float64[K, p], in/out, or [K, 0] where nobody asks; centre, half : float64[K, p], in/out
     bounds : float64[3, p], in/out, see `read_column`; n, mean, m2 : float64[K, p], in

@@ -1,4 +1,4 @@
-"""Normal densities fitted to cells: what they say of the classes in each cell, and how well they do."""
+"""Normal densities fitted to cells of a column: the class distribution they give each cell, and its code length."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from bayou.kernels.gaussian import CONSTANT_SHARE
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.partition import log_factorial
 
-FLOOR = 1e-9  # a class that varies less than this share of the column is constant
+FLOOR = 1e-9  # a class with less than this share of the column's variance counts as constant
 
 
 @inner_kernel
 def _variance(m2: float, n: float, spread: float) -> float:
-    """The variance of the normal of n rows; `spread` is that of the column."""
+    """Return the variance of the normal density of n rows; `spread` is the variance of the column."""
     var = m2 / n if n > 1.0 else spread
     return CONSTANT_SHARE * spread if var <= FLOOR * spread else var
 
 
 @inner_kernel
 def _log_density(x: float, mean: float, m2: float, n: float, spread: float) -> float:
-    """Log-density of x, less a constant, under the normal of n rows; `spread` is the variance of the column."""
+    """Return the log-density of x, up to a constant, under the normal of n rows; `spread` is the column's variance."""
     var = _variance(m2, n, spread)
     d = x - mean
     return -0.5 * (math.log(var) + d * d / var)
@@ -40,9 +40,9 @@ def _share(
     middle: float,
     spread: float,
 ) -> float:
-    """Divide the weight of every cell among the classes as their normals say; returns the code length of the classes.
+    """Divide the weight of every cell among classes by their normal densities; return the code length of the labels.
 
-    A row's own class is judged without the row, so that a class of few rows is not found where its rows are.
+    The density of a row's own class leaves the row out, so that a class of few rows does not fit its own rows.
 
     shared : float64[m, K], out; upper : float64[m], in; counts : float64[m, K], in; n, mean, m2 : float64[K], in
     """
@@ -82,7 +82,7 @@ def _share(
                     own = _log_density(x, middle, 0.0, 0.0, spread)
                 own = math.exp(log_n[c] + own - top)
                 others = total - odds[c]
-                if others < 1e-3 * total:  # too little is left of the difference: the others are added up
+                if others < 1e-3 * total:  # digits of the difference have cancelled: add up the others
                     others = 0.0
                     for b in range(k):
                         if b != c:
@@ -95,7 +95,7 @@ def _share(
 def normal_columns(
     shared: Floats, levels: Floats, offsets: Index, upper: Floats, counts: Floats, table: Floats, k: int
 ) -> None:
-    """Every column's cells under one normal per class, and the level that compares with that of intervals. O(K m).
+    """Fit one normal per class to the cells of every column; its level compares with the level of intervals. O(K m).
 
     shared : float64[total, K], out; the weight of every cell, divided among the classes
     levels : float64[d], out; 1 - code length / that of a single interval, 0 where the normals save nothing

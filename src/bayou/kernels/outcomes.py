@@ -1,7 +1,7 @@
-"""Counting what was predicted against what was true, row after row: running, recent and faded.
+"""Counts and losses of predictions against true labels, row by row: running, in a recent window, and faded.
 
-A row of `proba` that is all zero is "no prediction yet": wrong for every count of right answers, and left out of
-the losses. Ties go to the first class. Rows without label or weight are absent.
+A row of `proba` that is all zero means "no prediction yet": it counts as wrong for accuracy, and is left out of the
+losses. Ties go to the first class. Rows without label or weight are skipped ("absent").
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
 from bayou.kernels.logarithm import natural_log
 
-SMALLEST = 2.0**-52  # a probability of 0 costs as much as this one
+SMALLEST = 2.0**-52  # smaller probabilities are clipped to this one in the log-loss
 COSTLIEST = -math.log(SMALLEST)
 TINY = 1e-300
 NOTHING, ABSENT = -1, -2  # instead of a predicted class
-PORTION = 256  # rows that are counted together, and after which what has almost faded is forgotten
+PORTION = 256  # rows that are counted together; after each portion, faded weights that are nearly 0 become 0
 
 BINS = 15  # of confidence, for the calibration error
 CELLS = 256  # of scores: log-odds from -16 to 16 in steps of an eighth; 0.5 is an edge
@@ -26,9 +26,9 @@ EDGES = np.array([0.0, *(1.0 / (1.0 + math.exp(16.0 - i / 8.0)) for i in range(1
 
 
 def _first_cells() -> NDArray[np.int64]:
-    """The cell that a short interval of probabilities begins in, by the leading bits of p, and of 1 - p.
+    """Tabulate the cell of scores in which a short interval of probabilities begins, by the leading bits of p or 1 - p.
 
-    There are sixteen intervals from a power of two to the next, so that none holds more than one edge.
+    Each octave (from one power of two to the next) has sixteen intervals, so that none holds more than one edge.
     """
     lows = np.array([0.0, *(2.0**e * (1 + i / 16) for e in range(-23, -1) for i in range(16)), 0.5])
     below = np.searchsorted(EDGES, lows, side="right") - 1
@@ -43,7 +43,7 @@ _LOWEST = int(np.float64(2.0**-23).view(np.int64) >> 48) - 1
 
 @tight_kernel
 def score_cell(p: float) -> int:
-    """The cell of scores that a probability falls into: the last one whose edge is not above it."""
+    """Return the cell of scores that contains a probability: the last one whose lower edge is not above it."""
     key = (np.float64(min(p, 1.0 - p)).view(np.int64) >> 48) - _LOWEST
     cell = FIRST_CELL[int(p >= 0.5), min(max(key, 0), _KEYS - 1)]
     return int(cell + (p >= EDGES[cell + 1]))
@@ -51,7 +51,7 @@ def score_cell(p: float) -> int:
 
 @tight_kernel
 def heaviest(weight: NDArray[np.float64]) -> int:
-    """The first of the classes with most weight; -1 if none has any.
+    """Return the class with the most weight, the first on ties; -1 if no class has weight.
 
     weight : float64[K], in
     """
@@ -66,7 +66,7 @@ def heaviest(weight: NDArray[np.float64]) -> int:
 
 @tight_kernel
 def log_loss_of(p: float) -> float:
-    """-log p of the probability that the true class was given."""
+    """Return the log-loss -log p, where p is the predicted probability of the true class."""
     return COSTLIEST if p <= SMALLEST else 0.0 - natural_log(p if p < 1.0 else 1.0)
 
 
@@ -79,7 +79,7 @@ def judge(
     predicted: NDArray[np.int32],
     losses: NDArray[np.float64],
 ) -> None:
-    """What was predicted for each row, and what it cost; no prediction costs nothing.
+    """Write the predicted class, log-loss and Brier score of each row; losses are 0 where there is no prediction.
 
     y : int32[n], in; w : float64[n], in; proba : float64[n, K], in
     decided : int32[m], in, the classes decided for (-1: none), or nothing if these are the most probable ones
@@ -111,7 +111,7 @@ def count_confusion(
     w: NDArray[np.float64],
     predicted: NDArray[np.int32],
 ) -> None:
-    """Weight by true and predicted class.
+    """Add the weights of rows to the confusion matrix of true and predicted classes.
 
     counts : float64[K, K], in/out; unanswered : float64[K], in/out
     y : int32[n], in; w : float64[n], in; predicted : int32[n], in, as `judge` gives it
@@ -134,7 +134,7 @@ def count_losses(
     predicted: NDArray[np.int32],
     losses: NDArray[np.float64],
 ) -> None:
-    """Sums of the losses, rows by their confidence, and every class's scores by cell.
+    """Add rows to the sums of the losses, to the calibration bins, and to the histogram of scores of every class.
 
     sums : float64[3], in/out, log-loss, Brier score, weight
     calibration : float64[b, 3], in/out, weight, confidence, right
@@ -142,7 +142,7 @@ def count_losses(
     y : int32[n], in; w : float64[n], in; proba : float64[n, K], in
     predicted : int32[n], in; losses : float64[n, 2], in, as `judge` gives them
     """
-    # Single variables: what was just stored would have to be loaded again for every row.
+    # Local variables stay in registers; array elements would be stored and loaded again for every row.
     log_loss, brier, weight = sums[0], sums[1], sums[2]
     for i in range(len(y)):
         guess = predicted[i]
@@ -166,7 +166,7 @@ def count_losses(
 def count_no_change(
     sums: NDArray[np.float64], ends: NDArray[np.int64], y: NDArray[np.int32], w: NDArray[np.float64]
 ) -> None:
-    """Weight of the rows whose label is that of the row before.
+    """Count the weight of rows that the no-change baseline gets right: those with the label of the row before.
 
     sums : float64[3], in/out, weight, right, weight of the first row; ends : int64[2], in/out, first and last label
     y : int32[n], in; w : float64[n], in
@@ -189,7 +189,7 @@ def count_no_change(
 def count_majority(
     weight: NDArray[np.float64], sums: NDArray[np.float64], y: NDArray[np.int32], w: NDArray[np.float64]
 ) -> None:
-    """Weight of the rows whose label is the majority, before and after the row itself is counted.
+    """Count the weight of rows whose label is the majority class, before and after the row itself is counted.
 
     weight : float64[K], in/out; sums : float64[3], in/out, weight, right before, right after
     y : int32[n], in; w : float64[n], in
@@ -220,7 +220,7 @@ def keep_recent(
     guesses: NDArray[np.int32],
     losses: NDArray[np.float64],
 ) -> None:
-    """Write rows into a ring, each at its number modulo the size.
+    """Write rows into a ring buffer, each at its row number modulo the size.
 
     true : int32[m], in/out; predicted : int32[m], in/out; values : float64[m, 3], in/out, weight, log-loss, Brier
     rows : int64[1], in/out, number of rows so far; y : int32[n], in; w : float64[n], in
@@ -241,7 +241,7 @@ def keep_recent(
 
 @inner_kernel
 def forget_faintest(values: NDArray[np.float64]) -> None:
-    """Let what has almost faded be 0: as a denormal number it would stay for ever, and slow all rows down.
+    """Set values that have nearly faded to 0: they would become denormal numbers, which slow down all arithmetic.
 
     values : float64[n], in/out
     """
@@ -263,7 +263,7 @@ def fade_outcomes(
     guesses: NDArray[np.int32],
     losses: NDArray[np.float64],
 ) -> None:
-    """Multiply all by alpha, then add the row; row after row.
+    """Update exponentially faded counts and losses: for each row, multiply all by alpha, then add the row.
 
     true : float64[K], in/out; predicted : float64[K], in/out; right : float64[K], in/out
     sums : float64[8], in/out, as `read_recent` gives them, then the weight of the first row

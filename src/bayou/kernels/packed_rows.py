@@ -32,7 +32,7 @@ def learn_packed(
     rows: Floats,
     count: int,
 ) -> int:
-    """Learn the first rows: how many have class and weight, or -1, and none is learned, if a number is huge.
+    """Learn the first `count` rows; return how many have class and weight. If a number is huge, learn none, return -1.
 
     weight : float64[K], in/out; n, mean, m2 : float64[K, p], in/out; counts : float64[cells, K], in/out
     present : float64[q, K], in/out; seen : int64[q], in/out; offsets : int64[q + 1], in
@@ -80,9 +80,9 @@ def predict_packed(
     order: Index,
     row: Floats,
 ) -> int:
-    """`learn_packed`, then the class probabilities of another row, as the kernels of blocks give them.
+    """Learn rows by `learn_packed`, then write the class probabilities of one more row, as kernels for blocks would.
 
-    -1, and nothing has happened, if a number is infinite or huge.
+    Returns -1, with nothing changed, if a number is infinite or huge.
     weight : float64[K], in/out; n, mean, m2 : float64[K, p], in/out; counts : float64[cells, K], in/out
     present : float64[q, K], in/out; seen : int64[q], in/out; offsets : int64[q + 1], in
     rows : float64[many * (p + q + 2)], in; declared_classes : int64[1], in; declared : int64[q], in
@@ -123,7 +123,7 @@ def add_values(
     alpha: float,
     m: float,
 ) -> None:
-    """out[0, c] += sum_j log P(v_j | c), as `log_table` and `add_table` do, without a table.
+    """out[0, c] += sum_j log P(v_j | c), with the bits of `log_table` and `add_table`, but without making a table.
 
     out : float64[1, K], in/out; codes : float64[q], in; counts : float64[cells, K], in; present : float64[q, K], in
     seen, declared : int64[q], in; offsets : int64[q + 1], in
@@ -145,8 +145,10 @@ def add_values(
 def keep_readings(
     kept: Floats, order: Index, prior: Floats, centre: Floats, half: Floats, offsets: Index, table: Floats
 ) -> None:
-    """What `predict_kept` reads, one after the other: K, p, q, places of classes and offsets, all int64; then the
-    prior, the peaks, centres and halves of the densities, and the tables, classes in the order of the answer.
+    """Pack into one array what `predict_kept` needs, with classes in the order of the predicted probabilities.
+
+    It holds K, p, q, positions of classes and offsets, all int64; then the log prior, the peaks, centres and halves of
+    the normal densities, and the tables.
 
     kept : float64[3 + 3 K + q + 2 K p + cells K], out; order : int64[K], in; prior : float64[1, K], in
     centre, half : float64[K, p], in; offsets : int64[q + 1], in; table : float64[cells, K], in
@@ -175,7 +177,7 @@ def keep_readings(
 
 @kernel
 def predict_kept(kept: Floats, row: Floats) -> int:
-    """As `predict_packed` where nothing is to be learned, off readings that were kept: two arrays instead of fifteen.
+    """Predict as `predict_packed` does without rows to learn, from what `keep_readings` packed: 2 arrays, not 15.
 
     kept : float64[m], in, of `keep_readings`; row : float64[n], in/out, p + q cells, room for K answers, then scratch
     """

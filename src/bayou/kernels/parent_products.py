@@ -1,12 +1,12 @@
-"""Products of P(x_j | c, x_s) over the columns j, for all parents s of a row side by side.
+"""Products of P(x_j | c, x_s) over the columns j, for all parents s of a row at once.
 
 P(x_j | c, x_s) = (n(x_j, x_s, c) + alpha) * 1 / (n(x_s, c) + alpha V_j): as long as V_j stays the same, children share
-their reciprocals. In runs of 32 columns four factors go side by side, as in `bayou.kernels.products`, each parent and
-class for itself. Where a product leaves its range, a run is added up in logarithms.
+their reciprocals. Runs of 32 columns are multiplied in four lanes, as in `bayou.kernels.products`, for each parent and
+class. Where a product leaves its range, a run is added up in logarithms.
 
-The room in which all of this is done is flat and has rows of `stride` cells, cell K d + c for class c and the d-th
-parent; rows and cells are found by unsigned numbers, and nothing is sliced: Numba counts references to what is sliced
-or passed on, which takes longer than the work itself.
+The workspace `room` is a flat array with rows of `stride` cells, cell K d + c for class c and the d-th parent. Indices
+are unsigned, and nothing is sliced: Numba counts references to arrays that are sliced or passed on, which takes longer
+than the arithmetic.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from bayou.kernels.jit import inner_kernel, tight_kernel
 from bayou.kernels.products import RUN, in_range
 from bayou.kernels.value_counts import log_or_floor
 
-# Rows of the room. The products are room[PRODUCT] exp(room[EXPONENT]).
+# Rows of the workspace. The products are room[PRODUCT] exp(room[EXPONENT]).
 PRODUCT, EXPONENT, LANES, ALONE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(6)
 RECIPROCAL, MARGIN, FACTORS = np.uint64(7), np.uint64(8), np.uint64(9)
-WHOLE = 8  # what loops over a row are written for: it is filled up to a multiple
+WHOLE = 8  # loops over a row are vectorised by this: rows are padded to a multiple
 LEAST = 1e-300  # totals below it have no reciprocal
 
 
 @inner_kernel
 def rows_of(parents: int, k: int) -> int:
-    """The stride of a room for so many parents."""
+    """Return the stride of a workspace for so many parents and k classes."""
     return (parents * k + WHOLE - 1) // WHOLE * WHOLE
 
 
 @inner_kernel
 def room_for(columns: int, k: int) -> Floats:
-    """A room for so many columns and classes."""
+    """Allocate a workspace for so many columns and k classes."""
     return np.zeros((9 + min(columns, RUN)) * rows_of(columns, k))
 
 
 @inner_kernel
 def reciprocal(total: float) -> float:
-    """1 / total, and 0 of nothing."""
+    """Return 1 / total, and 0 if total is (nearly) 0."""
     return 1.0 / total if total > LEAST else 0.0
 
 
@@ -59,7 +59,7 @@ def gather_pairs(
     lo: int,
     hi: int,
 ) -> None:
-    """Row FACTORS + j - lo of the room = n(x_j, x_s, c) for lo <= j < hi and s = places[0, d], where x_j is there.
+    """Row FACTORS + j - lo of the workspace = n(x_j, x_s, c) for lo <= j < hi and s = places[0, d], if x_j is present.
 
     room : float64[r step], in/out; places : uint64[3, >= size], in; flat : float64[P K], in
     at : uint64[3, m], in; row : int32[m], in
@@ -109,7 +109,7 @@ def gather_margins(
     size: int,
     j: np.uint64,
 ) -> None:
-    """Row MARGIN of the room = sum over the values of column j of n(v, x_s, c), s = places[0, d].
+    """Row MARGIN of the workspace = sum over the values of column j of n(v, x_s, c), s = places[0, d].
 
     room : float64[r step], in/out; flat : float64[P K], in; layout : int64[3, m + 1], in
     at : uint64[3, m], in; row : int32[m], in; places : uint64[3, >= size], in
@@ -131,7 +131,7 @@ def gather_margins(
 
 @tight_kernel
 def fill_row(room: Floats, start: np.uint64, w: np.uint64, value: float) -> None:
-    """Fill cells of the room.
+    """Set w cells of the workspace from `start` on to a value.
 
     room : float64[r], in/out
     """
@@ -141,7 +141,7 @@ def fill_row(room: Floats, start: np.uint64, w: np.uint64, value: float) -> None
 
 @tight_kernel
 def take_reciprocals(room: Floats, step: np.uint64, under: np.uint64, w: np.uint64, added: float) -> None:
-    """Row RECIPROCAL of the room = 1 / (row `under` + added).
+    """Row RECIPROCAL of the workspace = 1 / (row `under` + added).
 
     room : float64[r step], in/out
     """
@@ -154,7 +154,7 @@ def take_reciprocals(room: Floats, step: np.uint64, under: np.uint64, w: np.uint
 def multiply_child(
     room: Floats, lane: np.uint64, near: np.uint64, rests: np.uint64, w: np.uint64, alpha: float
 ) -> None:
-    """near becomes (near + alpha) * reciprocal, and lane its product with that; the ranges lie apart.
+    """Replace `near` by (near + alpha) * reciprocal, and multiply `lane` by it; the two ranges do not overlap.
 
     room : float64[r], in/out
     """
@@ -166,7 +166,7 @@ def multiply_child(
 
 @tight_kernel
 def multiply_factors(room: Floats, lane: np.uint64, near: np.uint64, w: np.uint64) -> None:
-    """Multiply lane by near; the ranges lie apart.
+    """Multiply `lane` by `near`; the two ranges do not overlap.
 
     room : float64[r], in/out
     """
@@ -227,9 +227,9 @@ def multiply_given(
     alpha: float,
     split: int,
 ) -> None:
-    """Rows PRODUCT and EXPONENT of the room: prod_j P(x_j | c, x_s), s = places[0, d], straight from the counts.
+    """Compute prod_j P(x_j | c, x_s), s = places[0, d], from the counts, into rows PRODUCT and EXPONENT.
 
-    Row ALONE has n(x_s, c) afterwards.
+    Row ALONE of the workspace has n(x_s, c) afterwards.
     room : float64[r stride], scratch and out; alone : float64[cells K], in; flat : float64[P K], in
     layout : int64[3, m + 1], in; at : uint64[3, m], in; row : int32[m], in
     places : uint64[3, >= size], in, column, cell and first pair of every parent, the latter two times K
@@ -266,7 +266,7 @@ def multiply_given(
                     take_reciprocals(room, step, ALONE * step, w, added)
                     shared = added
                 lane = (LANES + np.uint64((h - t) & 3)) * step
-                if d < np.uint64(size) and places[0, d] == j:  # no factor of its own
+                if d < np.uint64(size) and places[0, d] == j:  # a parent is no child of itself
                     own = d * k
                     for c in range(k):
                         room[MARGIN * step + c] = room[lane + own + c]
@@ -289,7 +289,7 @@ def multiply_known(
     size: int,
     split: int,
 ) -> None:
-    """Rows PRODUCT and EXPONENT of the room as `multiply_given` fills them, from factors that a table holds already.
+    """Compute rows PRODUCT and EXPONENT as `multiply_given` does, from factors that a table holds already.
 
     The factor of column j, the d-th parent and class c is table[bases[d] + mine[j] + c].
     room : float64[r stride], scratch and out; table : float64[r], in; mine : uint64[m], in; bases : uint64[>= size], in

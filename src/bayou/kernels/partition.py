@@ -51,7 +51,7 @@ def log_factorial(table: Floats, x: float) -> float:
 
 @kernel
 def interval_cost(table: Floats, prefix: Floats, k: int, start: int, end: int) -> float:
-    """Cost of cells start..end-1 as one interval, `k` classes in the model. O(K).
+    """Return the cost of cells start..end-1 as one interval, `k` classes in the model. O(K).
 
     table : float64[m], in
     prefix : float64[q+1, K+1], in
@@ -87,7 +87,7 @@ def merge_greedily(bounds: Index, table: Floats, prefix: Floats, prior: Floats, 
     joined = np.empty(q)  # cost of the two intervals at this boundary as one
     low = np.empty(q, np.int64)  # where the interval left of this boundary starts
     high = np.empty(q, np.int64)  # where the interval right of this boundary ends
-    gone = np.empty(q, np.int64)  # the step at which this boundary went
+    gone = np.empty(q, np.int64)  # the step in which this boundary was removed
     total = 0.0
     for v in range(q):
         own[v] = interval_cost(table, prefix, k, v, v + 1)
@@ -101,7 +101,7 @@ def merge_greedily(bounds: Index, table: Floats, prefix: Floats, prior: Floats, 
         tree[node] = min(tree[2 * node], tree[2 * node + 1])
     best = prior[q] + total
     intervals = q
-    # Down to one interval, even while the cost rises: it has several valleys, and the deepest may come late.
+    # Down to one interval, even while the cost rises: it has several local minima, and the best may come late.
     for step in range(q - 1):
         node = 1
         while node < size:
@@ -124,11 +124,11 @@ def merge_greedily(bounds: Index, table: Floats, prefix: Floats, prior: Floats, 
             joined[e] = interval_cost(table, prefix, k, a, high[e])
             _replay(tree, size + e, joined[e] - own[a] - own[e])
         cost = prior[q - 1 - step] + total
-        # Of equals the coarser; `best` itself never rises, or small ties would add up
+        # On ties the coarser state is kept; `best` itself never rises, or tolerances would add up.
         if cost < best + TOLERANCE:
             best = min(best, cost)
             intervals = q - 1 - step
-    # No state was copied on the way: a boundary belongs to the best state if it went later.
+    # No state was copied on the way: a boundary belongs to the best state if it was removed later.
     bounds[0] = 0
     i = 1
     for v in range(1, q):
@@ -141,7 +141,7 @@ def merge_greedily(bounds: Index, table: Floats, prefix: Floats, prior: Floats, 
 
 @inner_kernel
 def _replay(tree: Floats, node: int, value: float) -> None:
-    """Set a leaf of the tournament and play its matches again while they change. O(log q).
+    """Set a leaf of the tournament tree, and update the minima above it while they change. O(log q).
 
     tree : float64[2 * size], in/out
     """
@@ -149,14 +149,14 @@ def _replay(tree: Floats, node: int, value: float) -> None:
     while node > 1:
         node //= 2
         least = min(tree[2 * node], tree[2 * node + 1])
-        if least == tree[node]:  # nothing changes further up
+        if least == tree[node]:  # no change above
             return
         tree[node] = least
 
 
 @inner_kernel
 def _best_split(table: Floats, prefix: Floats, k: int, start: int, end: int) -> tuple[int, float]:
-    """The cheapest inner bound of start..end and the cost of the two sides. O(K (end - start)).
+    """Return the cheapest bound inside start..end, and the cost of the two sides. O(K (end - start)).
 
     table : float64[m], in
     prefix : float64[q+1, K+1], in
@@ -173,10 +173,10 @@ def _best_split(table: Floats, prefix: Floats, k: int, start: int, end: int) -> 
 
 @kernel
 def post_optimise(bounds: Index, table: Floats, prefix: Floats, prior: Floats, k: int, intervals: int) -> int:
-    """Steepest descent over Split, MergeSplit and MergeMergeSplit until none pays; returns I.
+    """Improve a partition by steepest descent over Split, MergeSplit and MergeMergeSplit; return its size I.
 
-    A span of 1, 2 or 3 intervals is replaced by its best two. Best splits are remembered by (span, start,
-    end), so that a round re-evaluates only what the last move touched.
+    A span of 1, 2 or 3 intervals is replaced by its best two. Best splits are cached by (span, start,
+    end), so that a round re-evaluates only what the last move changed.
 
     bounds : int64[q+1], in/out
     table : float64[m], in

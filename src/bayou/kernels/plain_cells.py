@@ -1,7 +1,7 @@
-"""Delimited text without quotes to columns: numbers and codes of names, in one pass over its bytes.
+"""Parser of delimited text without quotes (CSV) to columns of numbers and codes of names, in one pass over its bytes.
 
-What is read here has the very bits that Arrow's reader gives, or is left to it: a number is the double nearest to what
-is written, which a few exact steps find for up to 18 digits and 22 decimal places.
+Cells have the bits that Arrow's reader gives, or parsing stops and Arrow reads them: a number is the double nearest to
+its decimal form, which a few exact operations find for up to 18 digits and 22 decimal places.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from bayou.kernels.jit import kernel, tight_kernel
 from bayou.kernels.look_up import span_hash
 
 DONE, NOT_PLAIN, NO_ROOM = 0, 1, 2
-UNKNOWN = -2  # a name of one byte that was not met yet
-HASH, COLUMN, START, LENGTH, CODE = 0, 1, 2, 3, 4  # of an entry in the table of names
+UNKNOWN = -2  # a name of one byte that was not seen yet
+HASH, COLUMN, START, LENGTH, CODE = 0, 1, 2, 3, 4  # fields of an entry in the hash table of names
 PLACES = 22  # powers of ten up to this one are exact
 POWERS = np.array([10.0**i for i in range(PLACES + 1)])
 DIGITS = 18  # as many fit into 63 bits
@@ -32,10 +32,10 @@ _ONES = np.uint64(0x0101010101010101)
 
 @tight_kernel
 def quotient(m: int, places: int) -> float:
-    """The double nearest to m / 10^places, for m of up to 18 digits; NaN where more digits would be needed to tell.
+    """Return the double nearest to m / 10^places, for m of up to 18 digits; NaN where that is uncertain.
 
-    Where m is no double, the quotient of the nearest one is corrected by what is left over, which is known nearly to
-    the last bit: nearly enough, unless a little more and a little less round to different doubles.
+    If m is not a double, the quotient of the nearest double is corrected by the remainder, which is known nearly to the
+    last bit. The result is certain if a slightly smaller and a slightly larger correction round to the same double.
     """
     power = float(POWERS[places])
     if m <= EXACT:
@@ -56,7 +56,7 @@ def quotient(m: int, places: int) -> float:
 
 @tight_kernel
 def eight_bytes(data: NDArray[np.uint8], at: np.uint64) -> np.uint64:
-    """The eight bytes from `at` on as one number, the first lowest; unsigned, so that the eight loads become one.
+    """Return the eight bytes from `at` on as a little-endian number; unsigned indices let LLVM make it one load.
 
     data : uint8[b], in, read-only
     """
@@ -68,15 +68,16 @@ def eight_bytes(data: NDArray[np.uint8], at: np.uint64) -> np.uint64:
 
 @tight_kernel
 def digits_of(word: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """How many of eight bytes are digits before the first that is none, and the number they write if there is one.
+    """Return how many leading bytes of eight are digits, and the number they form if there are any.
 
-    Without a branch: digits come in lengths that nobody can guess.
+    There is no branch on the number of digits, which no branch predictor can guess.
     """
     values = word ^ _ZEROS
-    others = ((values + _TO_128) | values) & _HIGHEST  # right up to the first, behind which a carry may stand
+    # marks bytes that are no digits: correct up to the first one, after which a carry may have changed the others
+    others = ((values + _TO_128) | values) & _HIGHEST
     below = (others & (~others + np.uint64(1))) - np.uint64(1)
     n = (((below >> np.uint64(7)) & _ONES) * _ONES) >> np.uint64(56)
-    # Moved up, so that zeros stand before them; then neighbours are joined, three times.
+    # Shifted up, so that zeros precede the digits; then neighbours are combined, three times.
     v = values << ((np.uint64(64) - (n << np.uint64(3))) & np.uint64(63))
     v = (v * np.uint64(10) + (v >> np.uint64(8))) & np.uint64(0x00FF00FF00FF00FF)
     v = (v * np.uint64(100) + (v >> np.uint64(16))) & np.uint64(0x0000FFFF0000FFFF)
@@ -95,11 +96,11 @@ def read_short_cells(
     short: Codes,
     mark: np.uint8,
 ) -> tuple[np.uint64, int]:
-    """Read the cells from `column` on as far as they are short; where the next cell begins, and its column.
+    """Parse cells from `column` on while they are short; return where the next cell begins, and its column.
 
-    Short are names of one byte that were met before; and numbers of up to 7 digits, or as many, a point and up to 7
-    more: a whole number below 2^53 and a power of ten, both exact, as in `quotient`. All is written into one loop: the
-    processor then reads on before it knows for sure where a cell ends, in half the time.
+    Short cells are names of one byte that were seen before, and numbers of up to 7 digits, or up to 7 digits, a point
+    and up to 7 more: an integer below 2^53 and a power of ten, both exact, as in `quotient`. All is in one loop, so
+    that the processor speculates beyond the end of a cell, which takes half the time.
     cells : float64[p], out; codes : int32[q, m], out; data : uint8[b], in, read-only; kinds : int32[d], in
     short : int32[q, 256], in, codes of names of one byte
     """
@@ -119,7 +120,7 @@ def read_short_cells(
             at += one + one
             continue
         digit = data[at] - _ZERO
-        if digit < 10 and data[at + one] == stop:  # so are most where cells are flags
+        if digit < 10 and data[at + one] == stop:  # the most common case where cells are 0 or 1
             cells[kind] = digit
             at += one + one
             continue
@@ -145,7 +146,7 @@ def read_short_cells(
 
 @tight_kernel
 def number_at(data: NDArray[np.uint8], begin: int) -> tuple[float, int]:
-    """The plain number that begins here, and where it ends; NaN where it is none, or not as plain as that.
+    """Parse the number that begins here; return it and where it ends, or NaN if it is none, or not plain enough.
 
     data : uint8[b], in, read-only
     """
@@ -197,7 +198,7 @@ def number_at(data: NDArray[np.uint8], begin: int) -> tuple[float, int]:
 
 @tight_kernel
 def is_word(data: NDArray[np.uint8], at: int, n: int, words: NDArray[np.uint8], ends: Index) -> bool:
-    """Whether the n bytes from `at` on are one of the words.
+    """Return whether the n bytes from `at` on are one of the words.
 
     data : uint8[b], in, read-only; words : uint8[c], in; ends : int64[m + 1], in
     """
@@ -223,7 +224,7 @@ def entry_of(
     column: int,
     hashed: int,
 ) -> tuple[int, int]:
-    """The entry of a column's name, or -1; and the slot where it is or belongs.
+    """Return the entry of a column's name, or -1, and the slot of the hash table where it is or belongs.
 
     slots : int32[s], in, s a power of two, -1 = free; entries : int64[e, 5], in; names : uint8[c], in
     data : uint8[b], in, read-only
@@ -245,7 +246,7 @@ def entry_of(
 
 @tight_kernel
 def name_hash(data: NDArray[np.uint8], at: int, n: int, column: int) -> int:
-    """Hash of a column's name.
+    """Return the hash of a name and its column.
 
     data : uint8[b], in, read-only
     """
@@ -254,7 +255,7 @@ def name_hash(data: NDArray[np.uint8], at: int, n: int, column: int) -> int:
 
 @kernel
 def place_entries(slots: Codes, entries: Index, count: int) -> None:
-    """Enter the first `count` entries into an empty table that has room for them.
+    """Insert the first `count` entries into an empty hash table that is large enough.
 
     slots : int32[s], in/out, s a power of two, -1 = free; entries : int64[e, 5], in
     """
@@ -284,7 +285,7 @@ def read_plain_cells(
     words: NDArray[np.uint8],
     ends: Index,
 ) -> int:
-    """Read records from where `progress` is, up to the end, or until one is not plain or there is no room for a name.
+    """Parse records from `progress` on, to the end, or until one is not plain or there is no room for a name.
 
     numbers : float64[m, p], out, NaN = missing; codes : int32[q, m], out, -1 = missing
     missing : int64[p + q], in/out, at least 1 where a cell of the column is missing

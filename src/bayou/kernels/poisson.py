@@ -26,7 +26,7 @@ def mix(z: np.uint64) -> np.uint64:
 def poisson_weights(
     y: Codes, w: Floats, cumulative: Floats, seed: int, member: int, first: int, out: Floats
 ) -> None:
-    """out[i] = w[i] times a Poisson number drawn by the number of the row among those that teach something.
+    """out[i] = w[i] times a Poisson number, drawn by the row's number among those with label and weight.
 
     y : int32[n], in; w : float64[n], in; cumulative : float64[m], in, P(K <= k); out : float64[n], out
     """

@@ -1,9 +1,9 @@
-"""A log-linear pool of several opinions about the class, learned online, beside their plain mean.
+"""A log-linear pool of the predictions of several experts, learned online, beside their arithmetic mean.
 
-Opinion e says P_e(k). Inputs are Z_ek = log max(P_e(k), 1e-6) - log prior_k, the score of a class is
-H_k = log prior_k + b_k + sum_e (1/E + u_e + v_ek) Z_ek. Each row moves u, v and b by a step against the gradient of
--log P(label), with AdaGrad's rates, cut back so that it cannot overshoot; the answer uses the running mean of the
-weights. Pool and plain mean are mixed by the probability each has given to the labels so far.
+Expert e predicts P_e(k), its row of `opinions`. Inputs are Z_ek = log max(P_e(k), 1e-6) - log prior_k, the score of a
+class is H_k = log prior_k + b_k + sum_e (1/E + u_e + v_ek) Z_ek. Each row moves u, v and b by a step against the
+gradient of -log P(label), with AdaGrad's rates, cut back so that it cannot overshoot; the prediction uses the running
+mean of the weights. Pool and mean are mixed by the probability each has given to the labels so far.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from bayou.kernels.class_counts import prior_size
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.weights import HEAVIEST, log_softmax, residuals, safe_share
 
-LEAST = 1e-6  # a smaller probability says no more
-# places in `scalars`: rows learned, and how much the mean and the pool are believed
+LEAST = 1e-6  # smaller probabilities are clipped to this one
+# places in `scalars`: rows learned, and the mixture weights of the mean and of the pool
 ROWS, OF_MEAN, OF_POOL = range(3)
 SCALARS = 3
 FIRST_MEAN, FIRST_POOL = 0.9, 0.1
-WEIGHTS, MEANS, SQUARES = range(3)  # of `shared` and `cells`; cells has the biases as last row
+# first axis of `shared` and `cells`; the last row of `cells` has the biases
+WEIGHTS, MEANS, SQUARES = range(3)
 
 
 @inner_kernel
 def fill_inputs(opinions: Floats, prior: Floats, inputs: Floats) -> None:
-    """Z_ek, 0 for classes that are not known.
+    """Write the inputs Z_ek, 0 for classes that are not known.
 
     opinions, inputs : float64[E, K], in and out; prior : float64[K], in, log
     """
@@ -41,7 +42,7 @@ def fill_inputs(opinions: Floats, prior: Floats, inputs: Floats) -> None:
 def score(
     which: int, start: float, shared: Floats, cells: Floats, inputs: Floats, prior: Floats, out: Floats
 ) -> None:
-    """log P by the weights of one kind, the present ones or their running means, as deviations from `start`.
+    """Write log P(k) under the current weights, or under their running means; weights are deviations from `start`.
 
     shared : float64[3, E], in; cells : float64[3, E + 1, K], in; inputs : float64[E, K], in
     prior : float64[K], in, log; out : float64[K], out
@@ -60,7 +61,7 @@ def step(
     start: float, shared: Floats, cells: Floats, scalars: Floats, inputs: Floats, prior: Floats,
     label: int, weight: float, eta: float, forget: float, scratch: Floats, delta: Floats, shared_delta: Floats,
 ) -> None:  # fmt: skip
-    """One step on -log P(label), and the running means follow.
+    """Take one AdaGrad step on -log P(label), and update the running means of the weights.
 
     shared : float64[3, E], in/out; cells : float64[3, E + 1, K], in/out; scalars : float64[3], in/out
     inputs : float64[E, K], in; prior : float64[K], in, log
@@ -100,7 +101,7 @@ def step(
 
 @inner_kernel
 def log_prior(classes: Floats, declared: int, out: Floats) -> None:
-    """log((N_k + 1 / J) / (N + 1)) of the J classes that are known, -inf of the others.
+    """Write the log prior log((N_k + 1 / J) / (N + 1)) of the J classes that are known, -inf for the others.
 
     classes : float64[K], in; out : float64[K], out
     """
@@ -117,7 +118,7 @@ def pool_rows(
     shared: Floats, cells: Floats, scalars: Floats, opinions: Floats, classes: Floats, declared: int,
     y: Codes, w: Floats, eta: float, forget: float, moving: bool, out: Floats,
 ) -> None:  # fmt: skip
-    """Row by row: out = log P, then learn the label where there is one, with weight.
+    """Predict, then learn, row by row: out = log P(k); then a step on the label, if the row has label and weight.
 
     shared : float64[3, E], in/out; cells : float64[3, E + 1, K], in/out; scalars : float64[3], in/out
     opinions : float64[n, E, K], in; classes : float64[K], in/out, counted along where `moving`
@@ -154,9 +155,10 @@ def pool_rows(
 
 @inner_kernel
 def believe(scalars: Floats, mean: float, pooled: float, forget: float) -> None:
-    """Multiply what each is believed by what it gave the label; together they stay 1, and neither is ever lost.
+    """Update the mixture weights of mean and pool by Bayes' rule: each times the probability it gave the label.
 
-    Where rows are forgotten, a part of it goes back to what it was at the start.
+    They add up to 1 and are at least 1e-12, so that either can recover. With `forget` < 1 they are drawn back towards
+    their initial values at every row.
 
     scalars : float64[3], in/out
     """

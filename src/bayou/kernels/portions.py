@@ -1,7 +1,7 @@
-"""Steps of a track record over a portion of rows, all of them with a label and a weight of one.
+"""Prequential evaluation of one portion of rows, each of which has a label and weight 1.
 
-Where they can, they handle rows side by side, class by class. Sums that follow the order of the rows stay in
-variables: what was just stored would have to be loaded again for every row.
+Arrays lie class by class where possible, so that loops over rows are vectorised. Sums that depend on the order of rows
+are kept in local variables: array elements would be stored and loaded again for every row.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bayou.kernels.outcomes import BINS, CELLS, COSTLIEST, NOTHING, log_loss_of,
 
 @inner_kernel
 def most_of(values: Floats, most: Codes, top: Floats) -> None:
-    """The first of the classes with the largest value, -1 if none is above 0.
+    """Write the class with the largest value for each row, the first on ties; -1 if none is above 0.
 
     values : float64[K, m], in; most : int32[n], out; top : float64[n], out, its value
     """
@@ -31,7 +31,7 @@ def most_of(values: Floats, most: Codes, top: Floats) -> None:
 
 @inner_kernel
 def shares_before(weight: Floats, true: Codes, shares: Floats) -> None:
-    """The share of each class in all rows before each row, then count the row; 0 where there is none before.
+    """Write the class frequencies among all rows before each row, 0 where there are none; then count the row.
 
     weight : float64[K], in/out; true : int32[n], in; shares : float64[K, m], out
     """
@@ -58,7 +58,7 @@ def judge_shares(
     loss: Floats,
     brier: Floats,
 ) -> None:
-    """What is predicted for each row, and what it costs, as `judge` has it.
+    """Write the predicted class of each row, its probability, log-loss and Brier score, as `judge` does.
 
     said : float64[K, m], in; true : int32[n], in; decided : int32[d], in, as `judge` takes it, of these rows
     guess : int32[n], out, -1 where there is no prediction; confidence : float64[n], out, its probability
@@ -88,7 +88,7 @@ def judge_shares(
 def judge_no_change(
     last: int, true: Codes, guess: Codes, confidence: Floats, loss: Floats, brier: Floats
 ) -> int:
-    """As `judge_shares`, where the label before has all the probability; returns the last label.
+    """Do as `judge_shares` for the no-change baseline: the label before has probability 1. Returns the last label.
 
     true : int32[n], in; guess : int32[n], out; confidence : float64[n], out; loss, brier : float64[n], out
     """
@@ -118,9 +118,9 @@ def count_guesses(
     brier: Floats,
     alpha: float,
 ) -> None:
-    """Rows by true and predicted class, and by confidence, and the losses; what fades, of the first two classes.
+    """Update confusion matrix, calibration bins, losses, and the faded counts of the first two classes.
 
-    All this waits for the row before: in one loop it waits together.
+    Each of these sums depends on the row before; in one loop their latencies overlap.
     counts : float64[K, K], in/out; unanswered : float64[K], in/out; sums : float64[3], in/out
     calibration : float64[b, 3], in/out; faded_predicted, faded_right : float64[K], in/out
     faded_sums : float64[8], in/out, 4 to 6; true : int32[n], in
@@ -157,7 +157,7 @@ def count_guesses(
 
 @inner_kernel
 def fade_further(predicted: Floats, right: Floats, guess: Codes, true: Codes, alpha: float) -> None:
-    """Let the weights of predicted classes, and of right ones, fade and add each row's, from the third class on.
+    """Update the faded counts of predictions and of correct predictions, from the third class on.
 
     predicted, right : float64[K], in/out; guess, true : int32[n], in
     """
@@ -175,16 +175,17 @@ def fade_further(predicted: Floats, right: Floats, guess: Codes, true: Codes, al
 
 @inner_kernel
 def count_scores(scores: Floats, said: Floats, true: Codes, guess: Codes, at: Codes, steady: bool) -> None:
-    """Every class's scores by cell, of rows with a prediction.
+    """Add rows that have a prediction to the histogram of scores of every class.
 
-    Where scores are `steady`, and every row has one, those of a class mostly fall into one cell, and count at once.
+    With `steady` (every row has a prediction, and scores vary little), all scores of a class mostly fall into one cell
+    and are added at once.
     scores : float64[K, e, 2], in/out; said : float64[K, m], in; true : int32[n], in
     guess : int32[n], in; at : int32[n], out
     """
     for j in range(len(said)):
         column, cells = said[j], scores[j].reshape(-1)
         if steady:
-            bits = column.view(np.int64)  # in the order of the numbers, and quicker to compare
+            bits = column.view(np.int64)  # the order of doubles >= 0, and faster to compare
             least = most = bits[0]
             mine = 0
             for i in range(len(true)):
@@ -203,7 +204,7 @@ def count_scores(scores: Floats, said: Floats, true: Codes, guess: Codes, at: Co
 
 @inner_kernel
 def certain_scores(scores: Floats, counts: Floats) -> None:
-    """Every class's scores by cell, where the predicted class had all the probability in all rows.
+    """Add rows to the histograms of scores, where the predicted class had probability 1 in every row.
 
     scores : float64[K, e, 2], in/out; counts : float64[K, K], in, by true and predicted class
     """

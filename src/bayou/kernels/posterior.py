@@ -12,7 +12,7 @@ from bayou.kernels.jit import inner_kernel, kernel
 
 @inner_kernel
 def posterior_of_two(joint: Floats, order: Index, blank: float) -> None:
-    """`posterior` of two classes, bit for bit, without a branch on which is above: half of all guesses would fail.
+    """Do as `posterior` for two classes, bit for bit, without a branch on the larger one, which would be mispredicted.
 
     joint : float64[n, 2], in/out; order : int64[2], in
     """
@@ -29,9 +29,9 @@ def posterior_of_two(joint: Floats, order: Index, blank: float) -> None:
 
 @kernel
 def posterior(joint: Floats, order: Index, blank: float) -> None:
-    """exp(joint[i, order[r]] - log sum_c exp joint[i, c]) in place of joint[i, r].
+    """Replace joint[i, r] by exp(joint[i, order[r]] - log sum_c exp joint[i, c]), the class probabilities.
 
-    Where no class is possible, because nothing is learned yet, every class gets `blank`.
+    Where no class is possible, because no row was learned yet, every class gets `blank`.
     joint : float64[n, K], in/out; order : int64[K], in
     """
     k = len(order)
@@ -54,7 +54,7 @@ def posterior(joint: Floats, order: Index, blank: float) -> None:
 
 @kernel
 def log_posterior(joint: Floats, order: Index) -> None:
-    """joint[i, order[r]] - log sum_c exp joint[i, c] in place of joint[i, r]: `posterior`, kept in log space.
+    """Replace joint[i, r] by joint[i, order[r]] - log sum_c exp joint[i, c], the log of `posterior`.
 
     joint : float64[n, K], in/out; order : int64[K], in
     """

@@ -1,7 +1,7 @@
 """Products over columns in one fixed order, kept in range, so that a row needs one logarithm per class.
 
 Columns are multiplied in runs of 32, four lanes each (the place modulo 4); a run that leaves the range of safe
-products is taken apart into logarithms. Appending a column whose factor is 1 leaves the bits alone.
+products is replaced by a sum of logarithms. Appending a column whose factor is 1 does not change the bits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LARGE = 1e140
 def log_run(
     factors: Floats, at: NDArray[np.uint64], base: np.uint64, c: np.uint64, lo: int, hi: int
 ) -> float:
-    """Sum of the logarithms of one run, for class c.
+    """Return the sum of the logarithms of the factors of one run, for class c.
 
     factors : float64[r, K], in; at : uint64[m], in
     """
@@ -36,7 +36,7 @@ def log_run(
 
 @inner_kernel
 def in_range(x: float) -> bool:
-    """Whether a product may be multiplied once more."""
+    """Return whether a product may be multiplied by another one in range without overflow or underflow."""
     return SMALL < x < LARGE
 
 
@@ -46,7 +46,7 @@ def multiply(
 ) -> None:
     """product[0, c, s] exp(product[1, c, s]) = prod_j factors[bases[s] + at[j], c], columns before `split` first.
 
-    Classes go two by two, the last with its neighbour. The exponent is 0 unless the product left its range.
+    Classes are handled in pairs, an odd last one with its neighbour. The exponent is 0 unless a product left its range.
     product : float64[2, K, S], out; factors : float64[r, K], in; at : uint64[m], in; bases : uint64[<= S], in
     """
     k, m = product.shape[1], len(at)
@@ -110,7 +110,7 @@ def multiply(
 
 @inner_kernel
 def no_product(k: int) -> Floats:
-    """Room for one product per class: 1 until there are factors."""
+    """Return an array for one product per class, which is 1 without factors."""
     out = np.zeros((2, k, 1))
     out[0] = 1.0
     return out

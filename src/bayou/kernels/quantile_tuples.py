@@ -1,4 +1,4 @@
-"""Quantile tuples with class counts: taking in a buffer of values, merging two lists, keeping a budget.
+"""Quantile summaries with class counts: lists of tuples, and inserting a buffer of values into them.
 
 A column is a list of tuples with increasing values, one row ``[v, g, D, e, n_1 .. n_K]`` each:
 
@@ -45,9 +45,9 @@ def buffer_rows(
     w: Floats,
     start: int,
 ) -> int:
-    """Copy labelled rows with weight into the buffer until it is full; returns the next row to look at. O(n d).
+    """Copy labelled rows with weight into the buffer until it is full; return the number of the next row. O(n d).
 
-    A row without any value is absent, as it is where there are no columns yet.
+    Rows without any value are skipped, as all rows are while there are no columns.
     values : float64[B, p], in/out
     labels : int32[B], in/out
     weights : float64[B], in/out
@@ -71,7 +71,7 @@ def buffer_rows(
 
 @inner_kernel
 def any_present(x: Floats) -> bool:
-    """Whether any value is there. O(1) where the first one is.
+    """Return whether any value is present. O(1) if the first one is.
 
     x : float64[p], in; NaN = missing
     """
@@ -83,7 +83,7 @@ def any_present(x: Floats) -> bool:
 
 @kernel
 def find_rows(rows: Index, numeric: Floats, y: Codes, w: Floats, start: int) -> int:
-    """The rows from `start` on that `buffer_rows` would copy; returns how many they are. O(n).
+    """Write the numbers of the rows from `start` on that `buffer_rows` would copy; return how many. O(n).
 
     rows : int64[n - start], out
     numeric : float64[n, p], in
@@ -124,9 +124,9 @@ def locate(keys: Floats, x: Floats, trash: int, spots: NDArray[np.uint64]) -> No
 
 @inner_kernel
 def absorb(tuples: Floats, opened: Flags, sums: Floats, size: int, limit: float, open_all: bool) -> bool:
-    """Add the weight at values to their tuples, and in gaps to the next tuple while u <= limit. O(K m).
+    """Add weight at values to their tuples, and weight in gaps to the next tuple while u <= limit. O(K m).
 
-    Returns whether any gap holds weight it must not take in: those are marked in `opened`.
+    Returns whether any gap has weight beyond the limit, which needs tuples of its own: those are marked in `opened`.
 
     tuples : float64[m, 4 + K], in/out
     opened : bool[m + 1], out
@@ -158,7 +158,7 @@ def absorb(tuples: Floats, opened: Flags, sums: Floats, size: int, limit: float,
 
 @kernel
 def common_gap(tuples: Floats, x: Floats, size: int) -> int:
-    """The gap in which all of x lies, -1 if there is none. O(log m), O(n) where there is one.
+    """Return the gap that contains all of x, -1 if there is none. O(log m), O(n) if there is one.
 
     tuples : float64[m, 4 + K], in
     x : float64[n], in; NaN = missing
@@ -183,7 +183,7 @@ def common_gap(tuples: Floats, x: Floats, size: int) -> int:
 
 @inner_kernel
 def sum_by_spot(sums: Floats, spots: NDArray[np.uint64], labels: Codes, weights: Floats) -> None:
-    """Weight per spot and class. O(n).
+    """Add up weights per spot and class. O(n).
 
     sums : float64[2 m + 2, K], in/out
     spots : uint64[n], in
@@ -196,7 +196,7 @@ def sum_by_spot(sums: Floats, spots: NDArray[np.uint64], labels: Codes, weights:
 
 @inner_kernel
 def collect(found: Floats, rows: Index, x: Floats, spots: NDArray[np.uint64], opened: Flags) -> int:
-    """The values that stand in opened gaps, and where they come from; returns how many. O(n).
+    """Write the values that lie in opened gaps, and their rows; return how many. O(n).
 
     found : float64[n + 1], out
     rows : int64[n + 1], out
@@ -207,7 +207,7 @@ def collect(found: Floats, rows: Index, x: Floats, spots: NDArray[np.uint64], op
     n = 0
     for i in range(len(x)):
         spot = spots[i]
-        found[n] = x[i]  # no branch: it would be guessed wrong too often
+        found[n] = x[i]  # without a branch, which would be mispredicted too often
         rows[n] = i
         n += int((spot & np.uint64(1)) < np.uint64(opened[spot >> np.uint64(1)]))
     return n
@@ -232,9 +232,9 @@ def flush_column(
     most: int,
     eps: float,
 ) -> int:
-    """Take a buffer of values into one column; returns its number of tuples. O(n log m + K m).
+    """Insert a buffer of values into one column; return its number of tuples. O(n log m + K m).
 
-    If they need more than the m rows there are, minus that number is returned and the column stays as it was.
+    If the list would need more than the m rows it has, the column is left unchanged and minus that number is returned.
 
     tuples : float64[m, 4 + K], in/out
     spare : float64[m, 4 + K], out; scratch
@@ -257,8 +257,8 @@ def flush_column(
         m *= 2
     for q in range(size, m):
         keys[q] = np.inf
-    trash = 2 * size + 1  # missing values have a place too: the loops over values need no branch
-    # Sorted input, the worst case of the list, puts whole buffers into one gap: nothing needs to be looked up then.
+    trash = 2 * size + 1  # the spot of missing values, so that loops over values need no branch
+    # Sorted input, the worst case of the list, puts whole buffers into one gap: no search is needed then.
     gap = common_gap(tuples, x, size)
     between = len(x)
     if gap < 0:
@@ -266,7 +266,7 @@ def flush_column(
         between = count_gaps(gaps, spots, size)
     exact = between > 0 and is_exact(tuples, size)
     open_all = size + between <= budget or (exact and size < max(budget, most))
-    # The list may outgrow its room, and then nothing must have happened
+    # The list may outgrow its rows, and must then be unchanged: work on a copy.
     aside = (eps > 0.0 or exact) and size + between > len(tuples)
     into = spare if aside else tuples
     limit = 0.0
@@ -311,8 +311,8 @@ def flush_column(
     distinct = size + 1
     for i in range(1, n):
         distinct += int(found[i] != found[i - 1])
-    # Few values that come again and again (ages, prices) are worth more than the budget: one tuple for each says
-    # everything, whereas merged tuples would hide values that no reader could tell apart any more.
+    # Few distinct values that recur (ages, prices) may exceed the budget: one tuple for each is exact, whereas merged
+    # tuples would join values that could not be separated again.
     kept = exact and may_stay(distinct, most, total)
     first = limit / 3.0 if eps == 0.0 and not kept and 2 * distinct > 3 * budget else 0.0
     size = insert(work, into, found[:n], rows[:n], labels, weights, size, budget, first)
@@ -345,7 +345,7 @@ def flush_columns(
     lo: int,
     hi: int,
 ) -> None:
-    """Take rows into columns lo..hi, a buffer of them after the other. O(n log m) per column.
+    """Insert rows into columns lo..hi, buffer by buffer. O(n log m) per column.
 
     tuples : float64[m, 4 + K], in/out; column j has room from starts[j] to starts[j + 1]
     sizes : int64[p], in/out

@@ -1,7 +1,7 @@
-"""All that a track record counts, over a batch: what the labels alone say, and what was predicted against them.
+"""Prequential evaluation of a batch of rows: the baselines, and the predictions of a model against the labels.
 
-The first is the same for all models, and is counted once. Two of them need no more than labels: the baselines. All rows
-have a label and a weight of one, so that counts are whole numbers, which add up in any order.
+The baselines (no-change and majority class) follow from the labels alone: they are the same for all models and are
+counted once. Every row has a label and weight 1, so that counts are integers, whose sums are exact in any order.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from bayou.kernels.portions import (
 )
 from bayou.kernels.scores import headline_scores, read_running
 
-GIVEN, NO_CHANGE, MAJORITY = range(3)  # what is predicted
+GIVEN, NO_CHANGE, MAJORITY = range(3)  # what predicts: the model, in `proba`, or one of the two baselines
 
 
 @inner_kernel
 def end_of_portion(rows: int, lo: int, end: int) -> int:
-    """Where the rows end that are counted together with row `lo`, after so many rows before: `end`, or earlier."""
+    """The end of the portion that begins with row `lo`, when `rows` rows were counted before: `end` or earlier."""
     return min(lo + PORTION - rows % PORTION, end)
 
 
 @inner_kernel
 def count_rivals(no_change: Floats, ends: Index, weight: Floats, majority: Floats, true: Codes) -> None:
-    """Count rows as `count_no_change` and `count_majority` do.
+    """Count the rows that the two baselines predict correctly, as `count_no_change` and `count_majority` do.
 
     no_change : float64[3], in/out; ends : int64[2], in/out; weight : float64[K], in/out; majority : float64[3], in/out
     true : int32[n], in
@@ -60,7 +60,7 @@ def count_rivals(no_change: Floats, ends: Index, weight: Floats, majority: Float
 
 @inner_kernel
 def fade_rivals(faded: Floats, sums: Floats, ends: Index, true: Codes, alpha: float) -> None:
-    """Let the weights of classes fade and add each row's; and those of the rows that the rivals get right.
+    """Update the exponentially faded class weights, and the faded weights of rows the baselines predict correctly.
 
     faded : float64[K], in/out; sums : float64[8], in/out, all but 4 to 6; ends : int64[3], in/out; true : int32[n], in
     """
@@ -94,7 +94,7 @@ def fade_rivals(faded: Floats, sums: Floats, ends: Index, true: Codes, alpha: fl
 def recent_rivals(
     labels: Codes, end: int, window: int, counts: Floats, most: Codes, top: Floats, out: Floats
 ) -> None:
-    """What `read_recent` gives of the labels alone, over a window of rows that ends with row `end`.
+    """Compute the part of `read_recent` that depends on labels alone, over the window of rows that ends before `end`.
 
     labels : int32[m], in, at least two windows of them up to the end, -1 for rows before the first
     counts : float64[K, e], out; most : int32[e], out; top : float64[e], out, room for a portion of rows
@@ -148,7 +148,7 @@ def count_labels(
     marks: Index,
     rivals: Floats,
 ) -> None:
-    """Count how rows would be predicted by their labels alone, and read it at the points: running, recent and faded.
+    """Evaluate the baselines on rows and write their running, windowed and faded sums at every point of the curve.
 
     no_change : float64[3], in/out; ends : int64[2], in/out; weight : float64[K], in/out; majority : float64[3], in/out
     faded_true : float64[K], in/out; faded_sums : float64[8], in/out, all but 4 to 6; faded_ends : int64[3], in/out
@@ -194,7 +194,7 @@ def read_point(
     rivals: Floats,
     out: Floats,
 ) -> None:
-    """Running, windowed and faded headlines.
+    """Compute the headline scores at one point of the curve: running, windowed and faded.
 
     counts : float64[K, K], in; unanswered : float64[K], in; sums : float64[3], in
     true, guess : int32[m], in, of the rows of the window; loss, brier : float64[m], in
@@ -252,9 +252,10 @@ def record_outcomes(
     rivals: Floats,
     out: Floats,
 ) -> None:
-    """Count predicted rows in all summaries as each summary's own kernel does, and read these at the points.
+    """Update all summaries of a track record with predicted rows, and write the headline scores at every point.
 
-    What is predicted is given, or follows from the labels on the way.
+    The summaries get the bits that their own kernels (`judge`, `count_losses` ..) give them. Predictions are given in
+    `proba`, or are those of a baseline and computed from the labels here.
     counts : float64[K, K], in/out; unanswered : float64[K], in/out; sums : float64[3], in/out
     calibration : float64[b, 3], in/out; scores : float64[K, e, 2], in/out
     true, predicted : int32[m], in/out; values : float64[m, 3], in/out; rows : int64[1], in/out
@@ -264,9 +265,9 @@ def record_outcomes(
     proba : float64[n, K], in/out, out unless it is `GIVEN` or has no rows; decided : int32[d], in, as `judge` takes it
     rivals : float64[p, 3, K + 4], in, as `count_labels` gives them; out : float64[p, 3, 7], out
     """
-    room = len(true)  # two windows, as there are before the rows in `labels`
+    room = len(true)  # two windows: as many rows stand before these in `labels`
     end = len(labels)
-    # Of these, the first are those of the ring: what is read at a point may begin there.
+    # The first of them come from the ring buffer, since the window of a point may begin before these rows.
     guesses, loss, brier = np.empty(end, np.int32), np.empty(end), np.empty(end)
     slot = rows[0] % room
     for i in range(room if len(marks) > 0 else 0):

@@ -1,7 +1,8 @@
-"""What track records say: from counts to margins and sums, and from these to the numbers in tables and curves.
+"""Scores of a track record: from counts to margins and sums, and from these to accuracy, kappa, F1 and losses.
 
-Margins are weights by true class, by predicted class, and of right answers. Sums are the weight of all rows, of those
-that no-change gets right, the majority before the row and after it; log-loss, Brier score, weight of rows with a loss.
+Margins are weights by true class, by predicted class, and of correct predictions by class. Sums are the weight of all
+rows; of those the no-change baseline gets right, and the majority class before the row, and after it; then log-loss,
+Brier score, and the weight of rows with a loss.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from bayou.kernels.outcomes import heaviest
 
 @kernel
 def exact_sum(values: NDArray[np.float64]) -> float:
-    """Sum with the rounding errors added up beside it: non-negative numbers in any order give the same.
+    """Compensated sum (rounding errors are added up separately): non-negative numbers give the same in any order.
 
     values : float64[n], in
     """
@@ -30,7 +31,7 @@ def exact_sum(values: NDArray[np.float64]) -> float:
 
 @kernel
 def kappa_against(accuracy: float, rival: float) -> float:
-    """(p0 - pe) / (1 - pe): the share of the rival's errors that was avoided; 0 where the rival makes none.
+    """(p0 - pe) / (1 - pe): the share of a baseline's errors that was avoided; 0 where the baseline makes none.
 
     >>> kappa_against(0.75, 0.5)
     0.5
@@ -42,7 +43,7 @@ def kappa_against(accuracy: float, rival: float) -> float:
 def headline_scores(
     margins: NDArray[np.float64], sums: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
-    """Accuracy, kappa, kappa-temporal, kappa-M, macro F1, log-loss and Brier score.
+    """Write accuracy, kappa, kappa-temporal, kappa-M, macro F1, log-loss and Brier score, from margins and sums.
 
     margins : float64[3, K], in; sums : float64[7], in; out : float64[7], out
     """
@@ -80,7 +81,7 @@ def read_running(
     margins: NDArray[np.float64],
     sums: NDArray[np.float64],
 ) -> None:
-    """Margins and sums of all rows.
+    """Write the margins and sums of all rows so far.
 
     counts : float64[K, K], in; unanswered : float64[K], in; losses : float64[3], in
     no_change : float64[3], in; majority : float64[3], in; margins : float64[3, K], out; sums : float64[7], out
@@ -105,7 +106,7 @@ def read_recent(
     margins: NDArray[np.float64],
     sums: NDArray[np.float64],
 ) -> None:
-    """Margins and sums of the latest m/2 rows; the m/2 before them tell what the majority was.
+    """Write the margins and sums of the latest m/2 rows; the m/2 rows before them give the majority class.
 
     true : int32[m], in; predicted : int32[m], in; values : float64[m, 3], in, weight, log-loss, Brier
     rows : int64[1], in; margins : float64[3, K], out; sums : float64[7], out

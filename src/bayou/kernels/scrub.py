@@ -1,4 +1,4 @@
-"""Numbers that cannot be squared and summed safely count as missing."""
+"""Checks for infinite and huge numbers, whose sums of squares overflow, and their replacement by NaN (missing)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def all_counts(x: Floats) -> bool:
 
 @kernel
 def count_unusable(x: Floats) -> int:
-    """How many values are infinite or beyond 1e140 in size (NaN is missing already).
+    """Return how many values are infinite or beyond 1e140 in size (NaN is missing already).
 
     x : float64[n, p], in
     """

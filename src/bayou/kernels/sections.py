@@ -1,14 +1,14 @@
 """Sections of a stream: columns that keep a value for long, and rows that lie outside the latest section or far away.
 
-A file sorted by a column, or put together from files, comes in sections. Of every column are known its first and its
-latest value, how often a value differed from the one before (changes), and how often from the first (departures). Rows
-in any order change about as often as they depart; a column is in sections while changes^2 < departures.
+A file sorted by a column, or concatenated from files, comes in sections. The state of a column is its first and its
+latest value, how often a value differed from the one before (changes), and how often from the first (departures). In
+random order, changes are about as frequent as departures; a column is in sections while changes^2 < departures.
 
-Numbers that never repeat may still go by small steps: rows in the order of a map, or of a season. For rows in any order
-the mean square of a step is twice the variance (von Neumann); a column goes by steps while it is less than a fifth of
-it. Of such a column a value is far away that lies more than two deviations from the mean of the latest values, which
-count by half after some seven hundred. A column that hardly ever falls, or rises, is a clock: all its past is far away,
-and it is left out.
+Numbers that never repeat may still change by small steps: rows ordered by place, or by season. In random order, the
+mean square of a step is twice the variance (von Neumann); a column goes by steps while it is less than a fifth of the
+variance. In such a column, a value is far away if it lies more than two standard deviations from the exponentially
+weighted mean of the latest values (with a half-life of about seven hundred). A column that hardly ever falls, or rises,
+is a clock: all its past is far away, and it is ignored.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ FIRST, LATEST = 0, 1
 CHANGES, DEPARTURES = 0, 1
 COUNT, SQUARES, STEPS, RISES, FALLS = range(5)
 MEAN, HERE, SPAN = range(3)
-FEWEST = 30.0  # values from which on the steps of a column are judged
-SMALL = 0.2  # of the variance is the mean square of a small step
-RECENT = 1e-3  # share of the latest value in the mean of the latest ones
-REACH = 2.0  # deviations
-ROWS = 64  # that are passed by one column after the other
-FARTHEST = 1e70  # values beyond are not learned: squares of them and sums of these stay finite
+FEWEST = 30.0  # values that a column needs before its steps are tested
+SMALL = 0.2  # steps are small if their mean square is below this share of the variance
+RECENT = 1e-3  # weight of the newest value in the mean of the latest ones
+REACH = 2.0  # standard deviations beyond which a value is far away
+ROWS = 64  # rows that are handled at a time, column after column
+FARTHEST = 1e70  # larger values are not learned, so that sums of squares stay finite
 
 
 @inner_kernel
@@ -46,7 +46,7 @@ def pass_numbers(
     out: Flags,
     far: Flags,
 ) -> None:
-    """Pass some rows of a numeric column by what is known of it, all of which stays in registers meanwhile.
+    """Flag rows by one numeric column, and update its state, which stays in registers meanwhile.
 
     ends, steps : float64[2, p], in/out; spread : float64[5, p], in/out; middle : float64[3, p], in/out
     x : float64[n, p], in; teaches : bool[n], in; out, far : bool[n], in/out
@@ -60,7 +60,7 @@ def pass_numbers(
         value = x[i, j]
         if value != value:
             continue
-        # Nothing is far away in a column that does not go by small steps, or is a clock.
+        # No value is far away in a column that does not change by small steps, or is a clock.
         least = min(rises, falls)
         if count >= FEWEST and distance < SMALL * squares and least * least >= count:
             deviations = REACH * math.sqrt(span)
@@ -102,7 +102,7 @@ def pass_numbers(
 def pass_codes(
     ends: Codes, steps: Floats, codes: Codes, teaches: Flags, start: int, stop: int, j: int, out: Flags
 ) -> None:
-    """Pass some rows of a nominal column by what is known of it.
+    """Flag rows by one nominal column, and update its state.
 
     ends : int32[2, q], in/out; steps : float64[2, q], in/out; codes : int32[n, q], in
     teaches : bool[n], in; out : bool[n], in/out
@@ -145,9 +145,7 @@ def outside_section(
     out: Flags,
     far: Flags,
 ) -> None:
-    """Row by row: out[i], far[i] = whether a column says that the row is outside the latest section, or far away.
-
-    Then the row is learned.
+    """out[i], far[i] = whether row i is outside the latest section, or far away, by any column; then learn the row.
 
     ends : float64[2, p], in/out, NaN before the first value; steps : float64[2, p], in/out
     code_ends : int32[2, q], in/out, -1 before the first value; code_steps : float64[2, q], in/out
@@ -160,9 +158,7 @@ def outside_section(
         teaches[i] = learn and y[i] >= 0 and w[i] > 0.0
         out[i] = False
         far[i] = False
-    for start in range(
-        0, n, ROWS
-    ):  # few rows at a time, so that a row's cells are fetched once for all columns
+    for start in range(0, n, ROWS):  # few rows at a time: they stay in the cache for all columns
         stop = min(start + ROWS, n)
         for j in range(x.shape[1]):
             pass_numbers(ends, steps, spread, middle, x, teaches, start, stop, j, out, far)

@@ -1,4 +1,4 @@
-"""Counts of given sets of columns, of any size, and collections of networks read off them.
+"""Counts of given sets of columns, of any size, and predictions of collections of networks from them.
 
 Sets of one and two columns lie where `kernels.joint_counts` has them; larger ones have a table each, `wide`, row-major
 over their columns in ascending order. A term is a child and its parents: `members[starts[t]:starts[t + 1]]` are its
@@ -27,7 +27,7 @@ def count_sets(
     w: Floats,
     sign: float,
 ) -> None:
-    """Add (sign 1) or take out (sign -1) the labelled rows with weight that have all columns of a set.
+    """Add (sign 1) or subtract (sign -1) labelled rows with weight in the table of every set they have all values of.
 
     wide : float64[cells, K], in/out; starts : int64[t + 1], in; members : int64[*], in; base : int64[t], in
     sizes : int64[m], in; codes : int32[n, m], in; y : int32[n], in; w : float64[n], in
@@ -89,11 +89,11 @@ def add_sets(
     alpha: float,
     split: int,
 ) -> None:
-    """out[i, c] += sum_j log sum_pa u P(x_j | c, pa), each row straight from the counts; terms are sorted by child.
+    """out[i, c] += sum_j log sum_pa u P(x_j | c, pa), from the counts; terms are sorted by child.
 
     A term with a missing or never seen value is dropped; a column none of whose terms remains is read with the class
-    alone. Columns before `split` are added up first: both parts grow only at their ends, so that a column to come,
-    whose term is 0, leaves the bits alone.
+    alone. Columns before `split` are added up first: both parts grow only at their ends, so that a new column,
+    whose term is 0, does not change the bits.
     out : float64[n, K], in/out; singles : float64[cells, K], in; pairs : float64[P, K], in
     wide : float64[W, K], in; layout : int64[3, m + 1], in; sizes, width : int64[m], in; codes : int32[n, m], in
     child : int64[t], in; starts : int64[t + 1], in; members : int64[*], in; base : int64[t], in; u : float64[t], in

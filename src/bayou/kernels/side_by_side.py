@@ -1,4 +1,4 @@
-"""Columns put side by side: rows of numbers, as learning and predicting read them."""
+"""Transposition of separate columns into a matrix of rows, the layout for learning and predicting."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from bayou.kernels.addresses import float64_at, int64_at
 from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
 from bayou.kernels.scrub import HUGE
 
-TILE = 512  # rows that are written at once, so that they stay in the cache until they are whole
-EIGHT = 8  # columns that are written at once: they fill a line of the cache in every row
+TILE = 512  # rows that are written at a time, so that they stay in the cache until they are complete
+EIGHT = 8  # columns that are written at a time: they fill a cache line in every row
 
 
 @kernel
@@ -26,7 +26,7 @@ def put_side_by_side(rows: Floats, integers: Index, doubles: Index, first: int) 
 
 @inner_kernel
 def put_tile(rows: Floats, integers: Index, doubles: Index, first: int) -> int:
-    """`put_side_by_side` of a few rows; returns how many doubles are at most 1e140 in size.
+    """Do as `put_side_by_side` for a few rows; return how many doubles are at most 1e140 in size.
 
     rows : float64[n, p], out; integers : int64[k, 2], in; doubles : int64[m, 2], in
     """
@@ -51,7 +51,7 @@ def put_tile(rows: Floats, integers: Index, doubles: Index, first: int) -> int:
 
 @kernel
 def all_columns_usable(doubles: Index, n: int) -> bool:
-    """Whether no number is missing, infinite, or beyond 1e140 in size.
+    """Return whether no number of any column is missing, infinite, or beyond 1e140 in size.
 
     doubles : int64[m, 2], in, of each column of n float64 its place and address
     """

@@ -1,4 +1,4 @@
-"""Sorting a few hundred values together with what belongs to them."""
+"""Sorting of a few hundred values together with their row numbers."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ RUN = 12  # sorted by insertion before merging begins
 
 @tight_kernel
 def is_below(key: float, x: float) -> np.uint64:
-    """1 where key < x, else 0; of NaN, either.
+    """Return 1 if key < x, else 0; for NaN, either.
 
-    The sign of the difference, which LLVM cannot turn into a jump as it does with a comparison inside a binary search:
-    every other jump is guessed wrong, and the search takes four times as long. Adding 0 makes -0 equal to 0.
+    It is the sign of the difference: LLVM turns a comparison inside a binary search into a branch, half of which are
+    mispredicted, and the search takes four times as long. Adding 0 makes -0 equal to 0.
     """
     return np.float64((key - x) + 0.0).view(np.uint64) >> np.uint64(63)
 
 
 @inner_kernel
 def _reverse_if_falling(x: Floats, rows: Index) -> None:
-    """Turn a strictly falling list round. O(n).
+    """Reverse a list that is strictly decreasing. O(n).
 
     x : float64[n], in/out
     rows : int64[n], in/out
@@ -73,7 +73,7 @@ def _merge_runs(
 
 @inner_kernel
 def _sort_by_runs(x: Floats, rows: Index, spare: Floats, spare_rows: Index) -> None:
-    """Insertion in short runs, then merging those that are out of order. O(n log n), O(n) if already in order.
+    """Sort short runs by insertion, then merge those that are out of order. O(n log n), O(n) if already in order.
 
     x : float64[n], in/out
     rows : int64[n], in/out
@@ -154,7 +154,7 @@ def sort_pairs(x: Floats, rows: Index) -> None:
 
 @inner_kernel
 def select(x: Floats, k: int) -> float:
-    """The k-th smallest value, counted from 0 (Hoare's algorithm); the values are left in another order.
+    """Return the k-th smallest value, counted from 0 (Hoare's quickselect); the order of the values changes.
 
     x : float64[n], in/out
     """

@@ -1,8 +1,8 @@
-"""How much a split of a leaf would tell about the class, column by column.
+"""Merit of splitting a leaf by each of its columns: the reduction of impurity.
 
 A merit is impurity before minus impurity after, over the rows where the column is present, times their share of all
 rows of the leaf; -inf where no two branches get more than `least` of the weight each. Impurity is entropy in bits
-(`bits`) or Gini's 1 - sum p^2. `freedom` counts the free numbers of the table of a column and the class: (branches - 1)
+(`bits`) or Gini's 1 - sum p^2. `freedom` is the degrees of freedom of the table of column and class: (branches - 1)
 (classes - 1), with all values of a nominal column for branches, since the best of all their groups is chosen.
 """
 
@@ -22,14 +22,14 @@ SQRT2 = 1.4142135623730951
 ROUNDING = 1e-12
 LN2 = 0.6931471805599453
 DELTA, TIE, LEAST, CANDIDATES, BITS, BRANCHES, TESTED, INHERITS = 0, 1, 2, 3, 4, 5, 6, 7  # places in `rules`
-EACH_VALUE, ONE_AGAINST_REST, GROUPS = 0, 1, 2  # what may become of the values of a nominal column
-# Instead of a value: one branch per value; -2 - c: two groups, along the share of class c
+EACH_VALUE, ONE_AGAINST_REST, GROUPS = 0, 1, 2  # how the values of a nominal column may be split
+# in place of a value: one branch per value; -2 - c: two groups, in order of the share of class c
 MULTIWAY_VALUE = -1
 
 
 @inner_kernel
 def impurity(weight: Floats, total: float, bits: bool) -> float:
-    """Weight times impurity of a class distribution: N log2 N - sum n log2 n, or sum n (N - n) / N.
+    """Return weight times impurity of a class distribution: N log2 N - sum n log2 n, or sum n (N - n) / N.
 
     weight : float64[K], in
     """
@@ -48,7 +48,7 @@ def impurity(weight: Floats, total: float, bits: bool) -> float:
 
 @inner_kernel
 def merit_of(before: float, after: float, size: float, all_rows: float) -> float:
-    """What a split gains per row of the leaf; a gain that could be rounding is none."""
+    """Return the gain of a split per row of the leaf; 0 if it could be a rounding error."""
     return (before - after) / max(all_rows, size) if before - after > ROUNDING * size else 0.0
 
 
@@ -56,7 +56,7 @@ def merit_of(before: float, after: float, size: float, all_rows: float) -> float
 def two_way_merit(
     left: Floats, right: Floats, before: float, all_rows: float, least: float, bits: bool
 ) -> float:  # fmt: skip
-    """Merit of sending `left` one way and `right` the other; `before` is weight times impurity of their sum.
+    """Return the merit of sending `left` one way and `right` the other; `before` is weight times impurity of their sum.
 
     left, right : float64[K], in
     """
@@ -79,7 +79,9 @@ def read_scales(scale: Floats, moments: Floats, j: int) -> None:
 
 @kernel
 def divide(left: Floats, right: Floats, moments: Floats, scale: Floats, j: int, cut: float) -> None:
-    """The class weights with x_j <= cut and above: by the normal distribution, all or none outside a class's range.
+    """Estimate the class weights with x_j <= cut, and above, by normal distributions.
+
+    A cut outside the range of a class sends all of it one way.
 
     left, right : float64[K], out; moments : float64[5, K, p], in; scale : float64[K], in
     """
@@ -98,7 +100,7 @@ def divide(left: Floats, right: Floats, moments: Floats, scale: Floats, j: int, 
 
 @inner_kernel
 def column_range(moments: Floats, j: int) -> tuple[float, float]:
-    """The least and the greatest value of a numeric column over all classes.
+    """Return the least and the greatest value of a numeric column over all classes.
 
     moments : float64[5, K, p], in
     """
@@ -114,10 +116,10 @@ def column_range(moments: Floats, j: int) -> tuple[float, float]:
 def draw_columns(
     keys: Index, leaf: int, rows: float, moments: Floats, counts: Floats, present: Floats, offsets: Index, tried: Flags
 ) -> None:  # fmt: skip
-    """Draw the columns that one look at a leaf tries: sqrt(d) + 1 of those whose values vary there.
+    """Draw the columns that one attempt to split a leaf tries: sqrt(d) + 1 of those whose values vary there.
 
-    The draw is a hash of the columns' keys, the leaf and its weight, so that every look tries others. Without keys all
-    columns are tried. d counts the columns that have a value at the leaf, not those that may come.
+    The draw is a hash of the columns' keys, the leaf and its weight, so that every attempt tries others. Without keys
+    all columns are tried. d counts the columns that have a value at the leaf, not those that may come.
     keys : int64[p + q] or int64[0], in; moments : float64[5, K, p], in; counts : float64[cells, K], in
     present : float64[q, K], in; offsets : int64[q + 1], in; tried : bool[p + q], out
     """
@@ -168,7 +170,7 @@ def numeric_merits(
     cut: Floats,
     freedom: Floats,
 ) -> None:
-    """Best of equally spaced cuts between the least and the greatest value, for every numeric column that is tried.
+    """Find the best of equally spaced cuts between least and greatest value, for every numeric column that is tried.
 
     moments : float64[5, K, p], in; tried : bool[p], in; merit, cut, freedom : float64[p], out
     """
@@ -198,7 +200,7 @@ def numeric_merits(
 
 @kernel
 def divide_cells(left: Floats, right: Floats, upper: Floats, counts: Floats, cut: float) -> None:
-    """The class weights of the cells that end at or below the cut, and of the others.
+    """Write the class weights of the cells that end at or below the cut, and of the others.
 
     left, right : float64[K], out; upper : float64[m], in, the largest value of each cell; counts : float64[m, K], in
     """
@@ -223,7 +225,7 @@ def cell_merits(
     cut: Floats,
     freedom: Floats,
 ) -> None:
-    """The best cut between two cells, for every numeric column that is given as cells.
+    """Find the best cut between two cells, for every numeric column that is given as cells.
 
     offsets : int64[p + 1], in; upper : float64[m], in; counts : float64[m, K], in
     merit, cut, freedom : float64[p], out
@@ -247,7 +249,7 @@ def cell_merits(
 
 @inner_kernel
 def class_number(weight: Floats) -> int:
-    """Number of classes with weight.
+    """Return the number of classes with weight.
 
     weight : float64[K], in
     """
@@ -272,7 +274,7 @@ def best_prefix(
     rest: Floats,
     ranked: Index,
 ) -> tuple[float, int]:
-    """The best division of a column's values in two along the share of class c, and how many values go left.
+    """Find the best division in two of values ordered by their share of class c; return merit and how many go left.
 
     With two classes no other division has a greater merit (Breiman et al., 1984).
     counts : float64[cells, K], in; present : float64[K], in; cells : int64[v], in, canonical; left, rest : float64[K],
@@ -304,7 +306,7 @@ def best_prefix(
 def values_on_the_left(
     counts: Floats, present: Floats, cells: Index, c: int, all_rows: float, least: float, bits: bool
 ) -> Index:
-    """The cells that the best division along the share of class c sends left.
+    """Return the cells that the best division by the share of class c sends left.
 
     counts : float64[cells, K], in; present : float64[K], in; cells : int64[v], in, canonical
     """
@@ -333,10 +335,10 @@ def nominal_merits(
     value: Index,
     freedom: Floats,
 ) -> None:
-    """Merit of one branch per value (`value` -1), of the best value against the rest, or of the best two groups.
+    """Compute the merit of one branch per value (`value` -1), the best value against the rest, or the best two groups.
 
-    One branch per value never tells less, but may be too thin, or unwanted (`branches`). Two groups of values are
-    sought along the share of each class; `value` -2 - c says that it was class c.
+    One branch per value never has less merit, but its branches may be too small, or unwanted (`branches`). Two groups
+    are searched in the order of the share of each class; `value` -2 - c means that class c gave the best.
     counts : float64[cells, K], in; present : float64[q, K], in; offsets : int64[q + 1], in
     order : int64[cells], in, the cells of each column in the order in which equals are preferred; classes : int64[K],
     in, so are classes; tried : bool[q], in; merit, freedom : float64[q], out; value : int64[q], out
@@ -359,7 +361,7 @@ def nominal_merits(
                 met += 1
         freedom[j] = (class_number(present[j]) - 1.0) * (met - 1.0)
         if branches == GROUPS:
-            # Groups of values never tell more than the values: where these tell no more than chance, none is sought.
+            # Groups never have more merit than the values themselves: if these are no better than chance, skip them.
             if met > 1 and 2.0 * LN2 * (before - after) > freedom[j]:
                 cells = order[offsets[j] : offsets[j + 1]]
                 ranked = np.empty(len(cells), np.int64)
@@ -388,7 +390,7 @@ def nominal_merits(
 def worth_splitting(
     merit: Floats, freedom: Floats, columns: Index, weight: Floats, rows: float, rules: Floats
 ) -> int:  # fmt: skip
-    """The column to split a leaf by, or -1.
+    """Return the column to split a leaf by, or -1.
 
     merit, freedom : float64[d], in; columns : int64[d], in, in canonical order; weight : float64[K], in
     rules : float64[8], in
@@ -400,7 +402,7 @@ def worth_splitting(
 
 @inner_kernel
 def column_beyond_chance(merit: Floats, freedom: Floats, columns: Index, rows: float, delta: float) -> int:
-    """The column that tells most beyond what chance would, if chance would hardly ever tell as much; or -1.
+    """Return the column with the most information beyond what chance explains, if that is significant; else -1.
 
     Where column and class are independent, 2 n ln 2 times the gain in bits is chi-squared (Wilks), and exceeds
     f + 2 sqrt(f L) + 2 L with probability exp(-L) at most (Laurent and Massart, 2000); L = ln(columns / delta).
@@ -422,9 +424,9 @@ def column_beyond_chance(merit: Floats, freedom: Floats, columns: Index, rows: f
 
 @inner_kernel
 def column_ahead(merit: Floats, columns: Index, weight: Floats, rules: Floats) -> int:
-    """The column that is ahead by more than Hoeffding's bound, or by anything once the bound is below the tie; or -1.
+    """Return the column that leads by more than Hoeffding's bound, or by any margin once that is below `tie`; else -1.
 
-    Not splitting has merit 0 and comes before all that do not gain; of equals the first in the given order is ahead.
+    Not splitting has merit 0 and precedes all columns without gain; on ties the first in the given order leads.
     merit : float64[d], in; columns : int64[d], in, in canonical order; weight : float64[K], in; rules : float64[8], in
     """
     place = -1

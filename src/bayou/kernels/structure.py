@@ -1,4 +1,4 @@
-"""What one column tells about another given the class, and what an edge between them is worth."""
+"""Scores of edges between columns: conditional mutual information given the class, and the gain of K2's score."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayou.kernels.jit import inner_kernel, kernel
 def sum_margins(
     left: Floats, right: Floats, both: Floats, pairs: Floats, layout: Index, j: int, i: int
 ) -> None:
-    """n(v_j, c), n(v_i, c) and n(c) over the rows that have columns i < j.
+    """Compute n(v_j, c), n(v_i, c) and n(c) over the rows in which columns i < j are both present.
 
     left : float64[s_j, K], out; right : float64[s_i, K], out; both : float64[K], out
     pairs : float64[P, K], in; layout : int64[3, m + 1], in
@@ -27,7 +27,7 @@ def sum_margins(
         base = layout[1, j] + a * o[j] + o[i]
         for b in range(len(right)):
             for c in range(len(both)):
-                n = max(pairs[base + b, c], 0.0)  # what rounding leaves of rows taken out is no count
+                n = max(pairs[base + b, c], 0.0)  # after subtracting rows, rounding may leave negative counts
                 left[a, c] += n
                 right[b, c] += n
                 both[c] += n
@@ -39,7 +39,7 @@ def log_ratio(n: float, both: float, left: float, right: float) -> float:
     ratio = n * both / (left * right)
     if 0.0 < ratio < np.inf:
         return math.log(ratio)
-    # A product beyond the range of numbers
+    # a product overflowed or underflowed
     return math.log(n) + math.log(both) - math.log(left) - math.log(right)
 
 

@@ -1,7 +1,7 @@
 """Sums over columns in one fixed order, on every path and thread count.
 
 A row's terms are added in tiles of 64 columns; inside a tile, four lanes (column modulo 4) run side by
-side and are combined as (0 + 1) + (2 + 3). Appending a column whose term is 0 leaves the bits alone.
+side and are combined as (0 + 1) + (2 + 3). Appending a column whose term is 0 does not change the bits.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ TILE = 64
 
 @inner_kernel
 def row_sum(total: float, terms: Floats) -> float:
-    """`total` and the sums of all tiles of a row, added one after the other.
+    """Return `total` plus the sums of all tiles of a row, added one after the other.
 
-    Unsigned positions: signed ones cost a test for negative indices at every access.
+    Indices are unsigned: signed ones cost a test for negative indices at every access.
     terms : float64[m], in
     """
     m = np.uint64(len(terms))

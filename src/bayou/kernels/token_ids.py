@@ -1,7 +1,7 @@
 """Ids of the features of documents: codes of known strings, codes of new ones, or hashes within a number of buckets.
 
-Ids of a document are sorted, equal ones counted. What there is no room for ends the work before its document; who
-called makes room and goes on.
+Ids of a document are sorted, equal ones counted. Where an array is too small, the kernel stops before the document; the
+caller enlarges it and goes on.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from bayou.kernels.jit import inner_kernel, tight_kernel
 from bayou.kernels.look_up import SPARE, find_name, name_slot, span_hash
 
 # places of `state`
-ROW, FILLED, NEW, NEED = 0, 1, 2, 3  # next document, ids written, new strings, what there was no room for
+ROW, FILLED, NEW, NEED = 0, 1, 2, 3  # next document, ids written, new strings, which array is too small
 STATE = 4
 ROOM_FOR_IDS, ROOM_FOR_TEXT, ROOM_FOR_NAMES = 1, 2, 3
 # places of `rule`
 LEAST, MOST, WINDOW, BUCKETS, BASE, LIMIT, LEARN, BINARY, WITHIN, NOTED, START, NAMES = range(12)
 RULE = 12
-RING = 8  # words or characters that a feature may span, at most
+RING = 8  # the most words or characters that a feature may span
 INSERTED = 48  # ids of a document that are sorted by insertion where they are large
 SOME, FEW = 128, 1 << 24  # ids of a document that are sorted by counting, and how large they may be
-EARLY, SELDOM = 512, 1024  # documents whose features are all noted by name, and then one in so many
+EARLY, SELDOM = 512, 1024  # so many first documents have their features recorded by name, then one in so many
 
 
 @tight_kernel
 def bucket_of(text: Bytes, at: int, n: int, buckets: int) -> int:
-    """The bucket of the n bytes from `at` on, among a power of two of them.
+    """Return the hash bucket of the n bytes from `at` on; the number of buckets is a power of two.
 
     text : uint8[b], in
     """
@@ -38,7 +38,7 @@ def bucket_of(text: Bytes, at: int, n: int, buckets: int) -> int:
 def _new_name(
     slots: Codes, starts: Index, names: Bytes, state: Index, text: Bytes, at: int, n: int, code: int
 ) -> bool:
-    """Append a string; whether there was room. `code` is what is noted of it, or -1 to enter it into the hash table.
+    """Append a string; return whether there was room. `code` is stored with it, or -1 to insert it into the hash table.
 
     slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out; state : int64[4], in/out
     text : uint8[b], in
@@ -64,7 +64,7 @@ def _new_name(
 
 @inner_kernel
 def known_code(text: Bytes, at: int, n: int, slots: Codes, starts: Index, names: Bytes) -> int:
-    """The code of the string that the n bytes from `at` on are; -1 if there is none.
+    """Return the code of the string in the n bytes from `at` on; -1 if it has none.
 
     text : uint8[b], in; slots : int32[s], in, read-only; starts : int64[m + 1], in, read-only
     names : uint8[c], in, read-only
@@ -87,7 +87,7 @@ def add_feature(
     known_names: Bytes,
     rule: Index,
 ) -> bool:
-    """Write the id of the n bytes from `at` on; whether there was room.
+    """Write the id of the feature in the n bytes from `at` on; return whether there was room.
 
     ids : int32[f], in/out; slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
     state : int64[4], in/out; text : uint8[b], in; known_slots : int32[s], in, read-only
@@ -153,7 +153,7 @@ def sort_ids(ids: Codes, lo: int, hi: int, spare: Codes) -> None:
 
 @tight_kernel
 def count_sorted(ids: Codes, counts: Floats, lo: int, order: Codes, n: int) -> int:
-    """Write each of n sorted ids once, with how often it stands there, from `lo` on; where the last one ends.
+    """Write each of n sorted ids once, from `lo` on, with the number of its occurrences; return the end.
 
     ids : int32[f], in/out; counts : float64[f], in/out; order : int32[n or more], in, or ids from `lo` on
     """
@@ -174,12 +174,12 @@ def count_sorted(ids: Codes, counts: Floats, lo: int, order: Codes, n: int) -> i
 def count_some(
     ids: Codes, counts: Floats, lo: int, source: int, n: int, own: Codes, below: Codes, order: Codes
 ) -> int:
-    """Sort and count at most SOME ids below FEW, without a branch on what they are; where the last one ends.
+    """Sort and count at most SOME ids below FEW, without branches on their values; return the end.
 
-    They stand from `source` >= lo on, and go to `lo`.
+    Ids are read from `source` >= lo on, and written from `lo` on.
 
-    The place of an id is the number of smaller ones, where no two are equal: each has the place it came at in its last
-    bits. Eight ids at a time are compared with all, of which there are a whole number of vectors.
+    The rank of an id is the number of smaller ones. To make all different, each has its position in its last bits.
+    Eight ids at a time are compared with all others, which are padded to a whole number of vectors.
 
     ids : int32[f], in/out; counts : float64[f], in/out; own, below, order : int32[SOME], scratch
     """
@@ -207,7 +207,7 @@ def count_some(
 
 @inner_kernel
 def few_codes(state: Index, rule: Index) -> bool:
-    """Whether all codes so far are small enough to be sorted by counting.
+    """Return whether all codes so far are small enough to be sorted by counting.
 
     state : int64[4], in; rule : int64[12], in
     """
@@ -227,7 +227,7 @@ def end_row(
     order: Codes,
     rule: Index,
 ) -> None:
-    """Sort the ids of the document, count equal ones, and go to the next.
+    """Finish a document: sort its ids, count equal ones, and go to the next document.
 
     ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; state : int64[4], in/out
     spare : int32[f], scratch; own, below, order : int32[SOME], scratch; rule : int64[12], in
@@ -247,7 +247,7 @@ def end_row(
 
 @inner_kernel
 def is_noted(rule: Index, row: int) -> bool:
-    """Whether the features of a document are noted by name: those of the first documents, and then of a few.
+    """Return whether the features of a document are recorded by name: those of the first documents, then of a few.
 
     rule : int64[12], in
     """
@@ -258,7 +258,7 @@ def is_noted(rule: Index, row: int) -> bool:
 
 @inner_kernel
 def begin_notes(state: Index, rule: Index) -> None:
-    """Note the features of the next document, or not; rule[NOTED] is the number of notes that is enough for it.
+    """Decide whether the features of the next document are recorded; rule[NOTED] is the limit on names, 0 for none.
 
     state : int64[4], in; rule : int64[12], in/out
     """
@@ -267,7 +267,7 @@ def begin_notes(state: Index, rule: Index) -> None:
 
 @inner_kernel
 def forget_notes(state: Index, rule: Index, before: int) -> None:
-    """Take back the notes of a document that is begun again; new words stay, since they come again in their order.
+    """Discard the recorded names of a document that is started again; new words stay, as they come in the same order.
 
     state : int64[4], in/out; rule : int64[12], in
     """

@@ -1,6 +1,6 @@
-"""Documents to features: words, n-grams of words, sparse pairs of words.
+"""Tokenizer of documents into features: words, n-grams of words, sparse pairs of words.
 
-A feature is a run of bytes: of a document in lower case whose words stand one space apart. Ids of features are those of
+A feature is a run of bytes of the document in lower case, with one space between words. Ids of features are those of
 `bayou.kernels.token_ids`.
 """
 
@@ -42,8 +42,8 @@ from bayou.kernels.word_spans import BLOCK, EDGES, SCAN, Marks, mark_row, next_e
 TOGETHER, ALL = (
     32,
     3 * EDGES // 2 - 64,
-)  # short documents that are read together, and their bytes: below EDGES / 2 words
-TOGETHER_BYTES = ALL + 64 * TOGETHER + 6 * SOME  # the room they take
+)  # the most short documents that are tokenized together, and their bytes: below EDGES / 2 words
+TOGETHER_BYTES = ALL + 64 * TOGETHER + 6 * SOME  # the buffer they need
 
 
 @inner_kernel
@@ -63,7 +63,7 @@ def add_word(
     known_names: Bytes,
     rule: Index,
 ) -> bool:
-    """The features that end with word number `met`, whose bytes end at `end`; whether there was room.
+    """Write the features that end with word number `met`, whose bytes end at `end`; return whether there was room.
 
     ids : int32[f], in/out; slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
     state : int64[4], in/out; low : uint8[b], in/out, free from `free` on; ring : int64[8, 2], in, where words are
@@ -107,7 +107,7 @@ def add_word(
 
 @tight_kernel
 def copy_word(line: Bytes, to: int, low: Bytes, at: int, n: int) -> None:
-    """Copy the n bytes from `at` on, sixteen at a time: what is written behind them is written over later.
+    """Copy the n bytes from `at` on, sixteen at a time: the bytes written beyond the end are overwritten later.
 
     line : uint8[b], out, at least 16 bytes longer than it is filled; low : uint8[b], in, likewise
     """
@@ -129,7 +129,7 @@ def simple_words(
     known_starts: Index,
     known_names: Bytes,
 ) -> bool:
-    """Ids of words that are features by themselves, where they stand; whether all of them have one.
+    """Write the ids of words that are features by themselves, in order; return whether all of them have one.
 
     ids : int32[f], out, from `filled` on; edges : uint64[2 m], in; low : uint8[b], in
     known_slots : int32[s], in, read-only; known_starts : int64[m + 1], in, read-only
@@ -166,7 +166,7 @@ def runs_of_words(
     known_starts: Index,
     known_names: Bytes,
 ) -> int:
-    """Ids of the runs of words of some documents, and how many each has; where the last one ends, -1 for a new word.
+    """Write the ids of word n-grams of some documents, and how many each has; return the end, -1 if a word is new.
 
     ids : int32[f], out, from `filled` on; many : int64[d], in/out, the words of each document, then its ids
     edges : uint64[2 m], in; low : uint8[b], in; line : uint8[b], scratch; begins : int64[m + 1], scratch
@@ -234,10 +234,10 @@ def short_rows(
     accents: Codes,
     plain: Codes,
 ) -> int:
-    """Read some short documents together whose features are runs of words, from document state[ROW] on.
+    """Tokenize some short documents together, whose features are word n-grams, from document state[ROW] on.
 
-    A document waits for every step of the one before; together, they are folded, then cut into words, then looked up.
-    Returns the document up to which others are to be read one by one: they are long, or bring new words.
+    One by one, each document would wait for the one before; together, all are folded, then cut into words, then looked
+    up. Returns a document number: those from state[ROW] up to it must be tokenized one by one (long or with new words).
 
     ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; low, line : uint8[b], scratch
     marks : uint64[b / 64 + 2], scratch; state : int64[4], in/out; edges : uint64[EDGES + 80], scratch
@@ -260,7 +260,7 @@ def short_rows(
             break
         found = mark_row(
             marks[blocks:], low[64 * blocks :], data, begin, end, points, accents, plain, flags
-        )  # its last bit is 0, so that no word goes on in the next
+        )  # its last bit is 0, so that no word continues in the next document
         if found < 0 or found > short or size + found > ALL:
             break
         size += found
@@ -327,7 +327,7 @@ def tokenize_words(
     accents: Codes,
     plain: Codes,
 ) -> None:
-    r"""Words as `\b\w\w+\b` finds them, and what is made of them, from document state[ROW] on.
+    r"""Tokenize documents from state[ROW] on: words as `\b\w\w+\b` finds them, and the features made of them.
 
     ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; low : uint8[b], scratch
     line : uint8[b], scratch; marks : uint64[b / 64 + 2], scratch; spare : int32[f], scratch
@@ -398,7 +398,7 @@ def tokenize_words(
                         forget_notes(state, rule, before)
                         return
                     filled = state[FILLED]
-                else:  # the same, written out for the features that most documents are made of
+                else:  # unrolled for the most common features
                     for size in range(least, min(most, met + 1) + 1):
                         at = ring[(met - size + 1) & (RING - 1), 0]
                         if buckets > 0:

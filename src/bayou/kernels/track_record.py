@@ -1,7 +1,7 @@
-"""How well several readings of the same counts have predicted: their record, and what it makes of them.
+"""How well several readings of the same counts have predicted (their track record), and mixing them by it.
 
 record[0, r] is the sum of the probabilities that reading r gave to the true class, record[1, r] the weight of its
-hits, record[2, r] its log-loss in nats. Rows of a class that was never seen before tell nothing.
+hits, record[2, r] its log-loss in nats. Rows of a class that was never seen before are not recorded.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 
-ALWAYS = 1000  # the first rows are all recorded, later ones by lot
-LEAST = 2.0**-52  # no probability counts as smaller
-NEAR = 1e-9  # logarithms as close as this are equal: rounding must not decide who was right
+ALWAYS = 1000  # so many first rows are all recorded, of later ones a random sample
+LEAST = 2.0**-52  # smaller probabilities are clipped to this one
+NEAR = 1e-9  # logarithms this close count as equal: rounding must not decide which class is predicted
 
 
 @kernel
 def drawn(row: int, seed: int, sample: int) -> bool:
-    """Whether a row is recorded: all of the first, later one in `sample`, by a hash of seed and row number."""
+    """Return whether a row is recorded: all first rows, then one in `sample`, by a hash of seed and row number."""
     if row < ALWAYS or sample <= 1:
         return True
     x = np.uint64(row) + np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15)
@@ -42,7 +42,7 @@ def draw_rows(read: Index, start: int, seed: int, sample: int, yes: int, no: int
 
 @inner_kernel
 def log_total(scores: Floats, r: int, i: int) -> float:
-    """log sum_c exp scores[r, i, c]; -inf where no class is possible.
+    """Return log sum_c exp scores[r, i, c]; -inf where no class is possible.
 
     scores : float64[R, n, K], in
     """
@@ -59,7 +59,7 @@ def log_total(scores: Floats, r: int, i: int) -> float:
 
 @kernel
 def hit(scores: Floats, r: int, i: int, y: int) -> float:
-    """1 where the class is the one most probable, an equal part of 1 where several are, but for rounding; else 0.
+    """Return 1 if the class is the most probable one, 1 / m if m classes are equally so up to rounding; else 0.
 
     scores : float64[R, n, K], in, logarithms
     """
@@ -77,7 +77,7 @@ def hit(scores: Floats, r: int, i: int, y: int) -> float:
 
 @inner_kernel
 def record_row(record: Floats, scores: Floats, i: int, y: int, w: float) -> None:
-    """Add to the record of every reading: the probability it gave to the class, whether it was right, its log-loss.
+    """Add a row to the record of every reading: the probability of the true class, the hit, the log-loss.
 
     record : float64[3, R], in/out; scores : float64[R, n, K], in, logarithms
     """
@@ -92,7 +92,7 @@ def record_row(record: Floats, scores: Floats, i: int, y: int, w: float) -> None
 
 @kernel
 def record_rows(record: Floats, scores: Floats, y: Codes, w: Floats, read: Index) -> None:
-    """Record the labelled rows with weight that all readings have read.
+    """Record the labelled rows with weight for which all readings have scores.
 
     record : float64[3, R], in/out; scores : float64[R, n, K], in; y : int32[n], in; w : float64[n], in
     read : int64[n], in
@@ -104,7 +104,7 @@ def record_rows(record: Floats, scores: Floats, y: Codes, w: Floats, read: Index
 
 @kernel
 def leader(record: Floats) -> int:
-    """The reading with most hits, then with the least log-loss; the first among equals.
+    """Return the reading with the most hits, then the least log-loss, then the smallest number.
 
     record : float64[3, R], in
     """
@@ -144,7 +144,7 @@ def join_rows(
     by_loss: float,
     learn: bool,
 ) -> None:
-    """Row by row: add the log of the mix of all readings, by the record before the row; then record the row.
+    """Predict, then record, row by row: add the log of the mixture of all readings, weighted by their record so far.
 
     With both rates 0 the leader alone is added. With rates 0 and 1 the log-loss of the mix never exceeds that of
     any reading by more than log R.

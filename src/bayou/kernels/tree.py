@@ -1,8 +1,8 @@
-"""Routing rows through a tree, and naive Bayes at its leaves.
+"""Routing of rows through a decision tree, and naive Bayes at its leaves.
 
-A node is a row of whole numbers: what it tests (`TEST`), the column, the value of a one-value test, where its
-children begin (`FIRST`: a node, or for a multiway test a place in `branches`), how many values a multiway test
-knows (`WIDTH`), the child that takes rows whose value is missing or unknown (`USUAL`), its parent, and the slot of
+A node is a row of integers: the kind of its test (`TEST`), the column, the value of a one-value test, where its
+children begin (`FIRST`: a node, or for a multiway test a place in `branches`), the number of values of a multiway
+test (`WIDTH`), the child for rows whose value is missing or unknown (`USUAL`), its parent, and the slot of
 its statistics plus 1 (`SLOT`, 0 = none). The root is node 0, so 0 as a child means none.
 """
 
@@ -33,17 +33,17 @@ from bayou.kernels.tree_values import read_slot_nominal
 LEAF, AT_MOST, ONE_VALUE, MULTIWAY = 0, 1, 2, 3
 TEST, COLUMN, VALUE, FIRST, WIDTH, USUAL, PARENT, SLOT = 0, 1, 2, 3, 4, 5, 6, 7
 N, MEAN, M2, LOW, HIGH = 0, 1, 2, 3, 4
-SINCE, OWN, MAJORITY, BAYES = 0, 1, 2, 3  # of a leaf, in `track`
-TOTAL, MIDDLE, SPREAD, LENT_PEAK, LENT_HALF, NARROWEST = 0, 1, 2, 3, 4, 5  # of a column over all classes
-FLOOR = 1e-9  # a class with less of the pooled variance counts as constant
-CONSTANT_SHARE = (
-    1.0  # of the pooled variance, for a constant class: the few rows of a leaf are often equal by chance
-)
+SINCE, OWN, MAJORITY, BAYES = 0, 1, 2, 3  # columns of `track`, one row per leaf
+# rows of `whole`: statistics of a column over all classes
+TOTAL, MIDDLE, SPREAD, LENT_PEAK, LENT_HALF, NARROWEST = 0, 1, 2, 3, 4, 5
+FLOOR = 1e-9  # a class with less than this share of the pooled variance counts as constant
+# share of the pooled variance that a constant class gets: few rows of a leaf are often equal by chance
+CONSTANT_SHARE = 1.0
 
 
 @inner_kernel
 def route(nodes: Index, cuts: Floats, branches: Index, x: Floats, codes: Codes) -> int:
-    """The leaf of a row: x_j <= cut goes left; a missing or unknown value goes where most rows went.
+    """Return the leaf of a row: x_j <= cut goes left; a missing or unknown value goes where most rows went.
 
     nodes : int64[m, 8], in; cuts : float64[m], in; branches : int64[b], in; x : float64[p], in; codes : int32[q], in
     """
@@ -83,7 +83,7 @@ def leaf_prior(score: Floats, nodes: Index, weight: Floats, leaf: int) -> float:
 
 @inner_kernel
 def add_numeric_terms(score: Floats, terms: Floats, tables: Floats, s: int, x: Floats) -> None:
-    """score[c] += sum_j log p(x_j | c) as slot s has it, over classes that are possible.
+    """score[c] += sum_j log p(x_j | c) by the normal densities of slot s, for classes that are possible.
 
     score : float64[K], in/out; terms : float64[p], scratch; x : float64[p], in
     tables : float64[S, 3, K, p], in, peak, centre and 1 / (2 var)
@@ -111,10 +111,10 @@ def learn_numeric(
     weight: Floats,
     is_first: bool,
 ) -> None:
-    """One row into the moments and ranges of class c at slot s, and into the tables read off them.
+    """Add a row to the moments and ranges of class c at slot s, and update the tables of normal densities.
 
-    A class without weight at the leaf is impossible there: nobody looks its densities up, and they are not kept
-    current before `is_first`, its first row, comes.
+    A class without weight at the leaf is impossible there: its densities are not used, and not updated before its
+    first row (`is_first`).
     moments : float64[S, 5, K, p], in/out, n, mean, m2, low, high; tables : float64[S, 3, K, p], in/out
     whole : float64[6, p], scratch; bounds : float64[S, 3, p], in/out, see `read_column`; x : float64[p], in
     weight : float64[K], in, of the classes at the leaf, with this row
@@ -125,7 +125,7 @@ def learn_numeric(
         value = x[j]
         if value != value:
             continue
-        # As `moments.add_row` has it
+        # as in `moments.add_row`
         before = moments[slot, N, label, j]
         size = before + w
         share, d = w / size, value - moments[slot, MEAN, label, j]
@@ -142,7 +142,7 @@ def learn_numeric(
             moments[slot, LOW, label, j] = value
         elif value > moments[slot, HIGH, label, j]:
             moments[slot, HIGH, label, j] = value
-        # As `normal.read_row` has it: only the row's own class changes its tables, unless one leans on the others
+        # As in `normal.read_row`: only the tables of the row's class change, unless a class uses the pooled variance.
         half = 0.5 * size / m2 if size > 1.0 else np.inf
         ceiling, reach = bounds[slot, CEILING, j], bounds[slot, REACH, j]
         if is_beyond(half, value, ceiling, reach, bounds[slot, ORIGIN, j]):
@@ -158,10 +158,10 @@ def learn_numeric(
 def read_leaning(
     tables: Floats, bounds: Floats, moments: Floats, whole: Floats, s: int, c: int, weight: Floats
 ) -> None:
-    """`normal.read_columns` of the possible classes of slot s after a row of class c, for tables current before it.
+    """Recompute the tables of slot s after a row of class c, as `normal.read_columns` would for the possible classes.
 
-    Classes that lean on the pooled variance of a column share its logarithm; the others keep theirs. Whole arrays and
-    unsigned places: to take a slice costs as much as a column.
+    The tables were up to date before the row. Classes that use the pooled variance of a column share its logarithm; the
+    others keep theirs. Arrays are passed whole and indices are unsigned: a slice costs as much as a column.
     tables : float64[S, 3, K, p], in/out; bounds : float64[S, 3, p], in/out; moments : float64[S, 5, K, p], in
     whole : float64[6, p], scratch; weight : float64[K], in, 0 = impossible
     """
@@ -204,7 +204,7 @@ def read_leaning(
             tables[slot, 1, r, j] = at if spread > 0.0 else 0.0
             if leans:
                 tables[slot, 0, r, j], tables[slot, 2, r, j] = whole[LENT_PEAK, j], whole[LENT_HALF, j]
-            # Of a class that leaned before and does not now, the table has a variance far from its own.
+            # A class that used the pooled variance before, and no longer does, still has it in its table.
             elif r == label or not 0.25 < tables[slot, 2, r, j] * var < 1.0:
                 tables[slot, 2, r, j] = 0.5 * size / moments[slot, M2, r, j]
                 tables[slot, 0, r, j] = 0.5 * (math.log(tables[slot, 2, r, j]) - LOG_PI)
@@ -220,7 +220,7 @@ def read_slot(
     tables: Floats, bounds: Floats, above: Floats, below: Floats, known: Flags, seen: Index,
     moments: Floats, counts: Floats, present: Floats, declared: Index, offsets: Index, logs: Floats, s: int,
 ) -> None:  # fmt: skip
-    """Everything that is read off the statistics of slot s.
+    """Recompute everything that is derived from the statistics of slot s: tables, bounds and logarithms.
 
     Arrays as in `rows_predict_then_update`.
     """

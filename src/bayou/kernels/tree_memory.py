@@ -1,4 +1,4 @@
-"""Which leaves of a tree keep statistics, where not all of them can."""
+"""Choice of the leaves of a tree that keep statistics (active leaves), where memory does not suffice for all."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.sorting import select
 from bayou.kernels.tree import LEAF, OWN, SINCE, SLOT, TEST, read_slot
 
-LOYALTY = 1.25  # an active leaf gives way only to one that promises this much more
+LOYALTY = 1.25  # an active leaf is replaced only by one with this many times its errors
 
 
 @inner_kernel
 def promise_of(nodes: Index, weight: Floats, leaf: int) -> float:
-    """The weight outside the majority class of a leaf, which better statistics may get right.
+    """Return the promise of a leaf: its weight outside the majority class, times LOYALTY if it keeps statistics.
+
+    That weight is what the leaf predicts wrong, and what better statistics may get right.
 
     nodes : int64[m, 8], in; weight : float64[m, K], in
     """
@@ -27,7 +29,7 @@ def promise_of(nodes: Index, weight: Floats, leaf: int) -> float:
 
 @kernel
 def choose_leaves(leaving: Index, coming: Index, nodes: Index, weight: Floats, count: int, most: int) -> None:
-    """The `most` leaves with the most weight outside their majority class keep statistics; of equal ones, the first.
+    """Choose the `most` leaves that keep statistics: those with the largest promise, the first on ties.
 
     leaving, coming : int64[m + 1], out, how many, then active leaves that are not among them, and others that are
     nodes : int64[m, 8], in, `count` of them in use; weight : float64[m, K], in
@@ -62,9 +64,10 @@ def choose_leaves(leaving: Index, coming: Index, nodes: Index, weight: Floats, c
 
 @inner_kernel
 def empty_tournament(players: int) -> Floats:
-    """A tournament of at least so many players, none of whom plays: float64[2 m], m a power of two.
+    """Make an empty tournament tree (a heap of minima) for at least so many players: float64[2 m], m a power of two.
 
-    Player i stands at m + i, and at r < m the lesser of 2 r and 2 r + 1; who does not play is infinite.
+    Element m + i is the value of player i, infinite while it does not play; element r < m is the lesser of elements 2 r
+    and 2 r + 1.
     """
     m = 1
     while m < players:
@@ -74,7 +77,7 @@ def empty_tournament(players: int) -> Floats:
 
 @inner_kernel
 def enter(tournament: Floats, player: int, value: float) -> None:
-    """Give a player another value.
+    """Set the value of a player and update the minima above it, while they change.
 
     tournament : float64[2 m], in/out
     """
@@ -82,14 +85,14 @@ def enter(tournament: Floats, player: int, value: float) -> None:
     one = np.uint64(1)
     while at > np.uint64(0) and tournament[at] != value:
         tournament[at] = value
-        # at ^ 1 is the opponent; both meet at half their place
+        # at ^ 1 is the sibling of `at`; their parent is at // 2
         value = min(value, tournament[at ^ one])
         at >>= one
 
 
 @inner_kernel
 def least_player(tournament: Floats, last: bool) -> int:
-    """The player with the least value, of equal ones the first or the last; -1 if nobody plays.
+    """Return the player with the least value, the first or the last on ties; -1 if all values are infinite.
 
     tournament : float64[2 m], in
     """
@@ -105,7 +108,7 @@ def least_player(tournament: Floats, last: bool) -> int:
 
 @inner_kernel
 def rank_leaf(active: Floats, dormant: Floats, nodes: Index, weight: Floats, node: int) -> None:
-    """Note what a node promises, if it is a leaf: with statistics in `active`, else, negated, in `dormant`.
+    """Enter the promise of a leaf into `active` if it keeps statistics, else, negated, into `dormant`.
 
     active, dormant : float64[2 m], in/out, tournaments
     nodes : int64[m, 8], in; weight : float64[m, K], in
@@ -122,9 +125,9 @@ def keep_the_promising(
     below: Floats, known: Flags, seen: Index, nodes: Index, owner: Index, active: Floats, dormant: Floats,
     declared: Index, offsets: Index, logs: Floats, weight: Floats,
 ) -> None:  # fmt: skip
-    """Let the leaves that promise most have the slots, as many as there are: the choice of `choose_leaves`.
+    """Give the slots to the leaves with the largest promise, as `choose_leaves` would choose them.
 
-    Few leaves change places between two looks, so that these are sought one by one.
+    Few leaves change between two attempts to split, so they are found one by one in the tournaments.
     Arrays as in `rows_predict_then_update`; owner : int64[S], in/out, the leaf of every slot, -1 = none
     active, dormant : float64[2 m], in/out, see `rank_leaf`
     """
@@ -134,7 +137,7 @@ def keep_the_promising(
     woken, gone = np.empty(len(owner), np.int64), np.empty(len(owner), np.int64)
     n, m = 0, 0
     while n < len(woken):
-        # Of equal ones, the leaf that was born first keeps its slot, or gets one
+        # On ties the leaf with the smaller number, which was created first, keeps its slot or gets one.
         leaving, coming = least_player(active, True), least_player(dormant, False)
         if coming < 0:
             break
@@ -154,7 +157,7 @@ def keep_the_promising(
                 tables, bounds, above, below, known, seen, moments, counts, present, declared, offsets, logs, slot
             )  # fmt: skip
         enter(dormant, coming, np.inf)
-        # In order of birth: slots are given out in that order
+        # In order of creation, the order in which slots are given out.
         at = n
         while at > 0 and woken[at - 1] > coming:
             woken[at] = woken[at - 1]
@@ -175,7 +178,7 @@ def keep_the_promising(
 
 @kernel
 def dormant_leaves(nodes: Index, count: int) -> int:
-    """How many leaves keep no statistics.
+    """Return the number of leaves without statistics.
 
     nodes : int64[m, 8], in, `count` of them in use
     """
@@ -187,7 +190,7 @@ def dormant_leaves(nodes: Index, count: int) -> int:
 
 @kernel
 def free_slot(nodes: Index, count: int) -> int:
-    """The first slot that no leaf has.
+    """Return the first slot that no leaf has.
 
     nodes : int64[m, 8], in, `count` of them in use
     """

@@ -1,4 +1,4 @@
-"""Rows through a growing tree: predict, keep score of both kinds of leaves, learn, stop where a leaf is ripe."""
+"""Test-then-train of a growing tree: predict, compare both kinds of leaf predictions, learn, try to split."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MAJORITY_LEAF, BAYES_LEAF, ADAPTIVE_LEAF = 0, 1, 2
 
 @inner_kernel
 def best_class(score: Floats, order: Index) -> int:
-    """The first class in the given order with the greatest score.
+    """Return the class with the greatest score, the first in the given order on ties.
 
     score : float64[K], in; order : int64[K], in
     """
@@ -53,7 +53,7 @@ def add_leaf_terms(
     score: Floats, terms: Floats, parts: Floats, tables: Floats, above: Floats, below: Floats, known: Flags, s: int,
     found: NDArray[np.uint64], all_known: bool, x: Floats, codes: Codes,
 ) -> None:  # fmt: skip
-    """score[c] += log p(x, codes | c) as slot s has it, over classes that are possible.
+    """score[c] += log p(x, codes | c) by naive Bayes at slot s, for classes that are possible.
 
     score : float64[K], in/out; terms : float64[p], scratch; parts : float64[q], scratch; found : uint64[q], in, the
     cells of the values, by `find_cells`; x : float64[p], in; codes : int32[q], in; tables as in `predict_rows`
@@ -69,7 +69,7 @@ def add_leaf_terms(
 def slots_of_rows(
     nodes: Index, cuts: Floats, branches: Index, x: Floats, codes: Codes, y: Codes, w: Floats, slots: Index
 ) -> None:
-    """slots[i] = where the leaf of row i keeps its statistics; -1 if nowhere, or if the row teaches nothing.
+    """slots[i] = slot of the leaf of row i; -1 if the leaf has none, or if the row has no label or weight.
 
     nodes : int64[m, 8], in; cuts : float64[m], in; branches : int64[b], in; x : float64[n, p], in
     codes : int32[n, q], in; y : int32[n], in; w : float64[n], in; slots : int64[n], out
@@ -159,13 +159,14 @@ def rows_predict_then_update(
     ripe: Index,
     out: Floats,
 ) -> int:
-    """Row by row from `first`: predict as `predict_rows` would, then learn; with `out` empty, only learn.
+    """Predict, then learn, row by row from `first`, as `predict_rows` would predict; with `out` empty, only learn.
 
-    A leaf is ripe for a look at its merits after `grace` weight since the last one, if it has more than one class.
-    It is split by `split_leaf` if that can, with at most `room` slots. Stops after a row that makes a leaf split which
-    that cannot (if `watched`, that makes it ripe): ripe[0] is that leaf, else -1, and ripe[1] what `split_leaf` lacks.
-    Called with a leaf in ripe[0], it looks at that one first. Where no more slots are to be had (`limited`), every look
-    ends with a choice of the leaves that have them. Returns the number of the next row.
+    An attempt to split a leaf is due after `grace` weight since the last one, if the leaf has more than one class.
+    `split_leaf` splits it, with at most `room` slots. Where the leaf should split but `split_leaf` cannot (with
+    `watched`, where an attempt is due), the kernel stops after the row, with the leaf in ripe[0] (else -1) and what
+    `split_leaf` lacks in ripe[1]. Called with a leaf in ripe[0], it begins with an attempt to split that one. Where no
+    more slots can be had (`limited`), every attempt ends with a choice of the leaves that keep statistics. Returns the
+    number of the next row.
 
     weight : float64[m, K], in/out; track : float64[m, 4], in/out, weight since the last attempt, in the statistics,
     weight that the majority and that naive Bayes got right; moments : float64[S, 5, K, p], in/out
@@ -207,7 +208,7 @@ def rows_predict_then_update(
             leaf = route(nodes, cuts, branches, row, values)
             s = nodes[leaf, SLOT] - 1
             all_known = s >= 0 and find_cells(found, known, s, offsets, values)
-            # An adaptive leaf is scored even if nobody asks: what it has learned must not depend on who was watching.
+            # An adaptive leaf scores its two predictors even without `out`: its state must not depend on predicting.
             if asked or kind == ADAPTIVE_LEAF:
                 total = leaf_prior(prior, nodes, weight, leaf)
                 bayes = kind == BAYES_LEAF or (
@@ -245,7 +246,7 @@ def rows_predict_then_update(
             track[leaf, SINCE] += w[i]
             if track[leaf, SINCE] < grace:
                 continue
-            # Before the look, whatever comes of it: a leaf of one class, too, waits for another grace period.
+            # Reset before the attempt, whatever its result: a leaf of one class, too, waits for another grace period.
             track[leaf, SINCE] = 0.0
             classes = 0
             for r in range(k):
@@ -253,8 +254,8 @@ def rows_predict_then_update(
                     classes += 1
             if classes < 2:
                 continue
-            # Most looks end without a split, and leaving the kernel costs more than the look. Python is left to look
-            # (`watched`) where it must: at quantiles, and where memory decides which leaves have statistics.
+            # Most attempts end without a split, and leaving the kernel costs more than an attempt. Python makes them
+            # (`watched`) where it must: with quantiles, and where memory decides which leaves keep statistics.
             if watched:
                 ripe[0], ripe[1] = leaf, WAYS
                 return after
@@ -282,7 +283,7 @@ def rows_predict_then_update(
                 nodes, cuts, branches, used, owner, declared, offsets, cells, rules, logs,
                 leaf, place, cut, value, room, limited,
             )  # fmt: skip
-            # The next row must meet the tree after the split, or bits would depend on the blocks
+            # The next row must be routed through the tree after the split, or results would depend on the block size.
             if lacks != SPLIT:
                 ripe[0], ripe[1] = leaf, lacks
                 return after

@@ -1,4 +1,4 @@
-"""A leaf becomes two: nodes, and statistics that children begin with."""
+"""Splitting a leaf in two: the new nodes, and the statistics that the children inherit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from bayou.kernels.tree import (
     read_slot,
 )
 
-# What a leaf lacks that should split: nothing, it is split
+# what is lacking to split a leaf; nothing: it was split
 SPLIT, NODES, SLOTS, WAYS, BRANCHES = range(5)
 
 
@@ -47,7 +47,9 @@ SPLIT, NODES, SLOTS, WAYS, BRANCHES = range(5)
 def truncated(
     n: float, mean: float, m2: float, low: float, high: float, cut: float, above: bool
 ) -> tuple[float, float, float, float]:
-    """mean, m2, low and high of n values of a normal beyond a cut, or up to it; the spread stays within the range.
+    """Return mean, m2, low and high of n values of a normal, truncated at a cut: the part above it, or up to it.
+
+    The standard deviation is kept within the range of the values.
 
     >>> mean, m2, low, high = truncated(100.0, 0.0, 100.0, -3.0, 3.0, 0.0, True)
     >>> round(mean, 3), round(m2 / 100.0, 3), low, high
@@ -76,7 +78,7 @@ def truncated(
 def inherit_moments(
     moments: Floats, held: Floats, share: Floats, column: int, cut: float, above: bool
 ) -> None:
-    """Let a slot begin with a share of each class of its parent's moments; one column ends or begins at the cut.
+    """Initialise the moments of a slot with a share of each class of its parent; one column is truncated at the cut.
 
     moments : float64[5, K, p], out; held : float64[5, K, p], in; share : float64[K], in; column -1: none is cut
     """
@@ -103,7 +105,7 @@ def inherit_counts(
     counts: Floats, present: Floats, held: Floats, held_present: Floats, share: Floats, offsets: Index,
     column: int, values: Index,
 ) -> None:  # fmt: skip
-    """Let a slot begin with a share of each class of its parent's counts; of one column it has just some values.
+    """Initialise the counts of a slot with a share of each class of its parent; one column has only some values.
 
     counts : float64[cells, K], out; present : float64[q, K], out
     held : float64[cells, K], in; held_present : float64[q, K], in
@@ -126,7 +128,7 @@ def inherit_counts(
 
 @inner_kernel
 def free_slots(owner: Index, leaf: int, slots: int) -> tuple[int, int]:
-    """The two lowest of the first slots that no other leaf keeps; `slots` if there is none.
+    """Return the two lowest of the first `slots` slots that no other leaf keeps; `slots` where there is none.
 
     owner : int64[S], in, the leaf of every slot, -1 = none
     """
@@ -151,7 +153,7 @@ def values_each_way(
     rules: Floats,
     side: Codes,
 ) -> int:
-    """side[v] = 0 or 1, where a value goes, -1 if it was never met; returns one more than the greatest value met.
+    """side[v] = the child (0 or 1) that value v goes to, -1 if it was never seen; returns 1 + the greatest value seen.
 
     counts : float64[cells, K], in; present : float64[K], in; cells : int64[v], in, of the column, canonical
     rules : float64[8], in; side : int32[v], out
@@ -178,7 +180,7 @@ def split_leaf(
     owner: Index, declared: Index, offsets: Index, cells: Index, rules: Floats, logs: Floats,
     leaf: int, place: int, cut: Floats, value: Index, room: int, limited: bool,
 ) -> int:  # fmt: skip
-    """Split a leaf in two by one column; else nothing is done, and the answer is what was lacking.
+    """Split a leaf in two by one column; or change nothing, and return what is lacking.
 
     `NODES` or `SLOTS`: two more; `WAYS`: only Python splits in more than two ways; `BRANCHES` + n: room for n more.
     Where there are no more slots to be had (`limited`), a child that finds none has no statistics.
@@ -235,7 +237,7 @@ def split_leaf(
     used[0] += 2
     held, held_counts, held_present = moments[slot].copy(), counts[slot].copy(), present[slot].copy()
     moments[slot], counts[slot], present[slot], owner[slot] = 0.0, 0.0, 0.0, -1
-    # Class by class: to load a kernel with an expression of whole arrays takes 50 ms of Numba's imports.
+    # A loop over classes: loading a kernel with an expression of whole arrays takes 50 ms of Numba's imports.
     total, share = np.empty(k), np.empty(k)
     for c in range(k):
         total[c] = sent[0, c] + sent[1, c]
@@ -262,7 +264,7 @@ def split_leaf(
                 column if by_value else -1, values[:found],
             )  # fmt: skip
             track[child, OWN] = rows * class_total(sent[way]) / class_total(total)
-    # A child without a slot has the number after the last; most often a child has that of its parent.
+    # A child without a slot has the number after the last one; most often one child has the slot of its parent.
     for to in (one, two, len(moments) if slot == one or slot == two else slot):
         if to < len(moments):
             read_slot(

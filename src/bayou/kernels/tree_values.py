@@ -1,8 +1,8 @@
-"""Nominal values at the leaves of a tree: the logarithms that naive Bayes adds up, kept current row by row.
+"""Nominal values at the leaves of a tree: the logarithms that naive Bayes adds up, updated row by row.
 
 P(v | c) = (n + 1) / (N + V) at a leaf, with V the number of values seen there, or declared if that is larger: `above`
-has log(n + 1), `below` log(N + V). A value never seen at the leaf says nothing. Kernels get whole arrays and unsigned
-places: to take a slice costs as much as a column.
+has log(n + 1), `below` log(N + V). A value never seen at the leaf adds no term. Arrays are passed whole and indices are
+unsigned: a slice costs as much as a column.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bayou.kernels.value_counts import cached_log, cell_seen
 
 @tight_kernel
 def find_cells(cells: NDArray[np.uint64], known: Flags, s: int, offsets: Index, codes: Codes) -> bool:
-    """Find the cell of every value of a row; returns whether none is missing, or new to slot s.
+    """Find the cell of every value of a row; return whether none is missing or new to slot s.
 
     cells : uint64[q], out, anything where a value is missing; known : bool[S, cells], in; offsets : int64[q + 1], in
     codes : int32[q], in
@@ -36,7 +36,7 @@ def add_nominal_terms(
     score: Floats, terms: Floats, above: Floats, below: Floats, known: Flags, s: int, cells: NDArray[np.uint64],
     codes: Codes,
 ) -> None:  # fmt: skip
-    """score[c] += sum_j log P(v_j | c) as slot s has it, over classes that are possible.
+    """score[c] += sum_j log P(v_j | c) by the counts of slot s, for classes that are possible.
 
     score : float64[K], in/out; terms : float64[q], scratch; above : float64[S, K, cells], in
     below : float64[S, K, q], in; known : bool[S, cells], in; cells : uint64[q], in; codes : int32[q], in
@@ -89,7 +89,7 @@ def learn_nominal(
     counts: Floats, present: Floats, above: Floats, below: Floats, known: Flags, seen: Index, s: int, all_known: bool,
     declared: Index, logs: Floats, cells: NDArray[np.uint64], codes: Codes, c: int, w: float,
 ) -> None:  # fmt: skip
-    """One row into the value counts of class c at slot s, and into the logarithms read off them.
+    """Add a row to the value counts of class c at slot s, and update the logarithms of these counts.
 
     counts : float64[S, cells, K], in/out; present : float64[S, q, K], in/out; above : float64[S, K, cells], in/out
     below : float64[S, K, q], in/out; known : bool[S, cells], in/out; seen : int64[S, q], in/out
@@ -104,8 +104,8 @@ def learn_nominal(
                 values = max(seen[slot, j], declared[j])
                 for r in range(np.uint64(below.shape[1])):
                     below[slot, r, j] = cached_log(present[slot, j, r] + values, logs)
-    # Inherited counts are no integers, so that the table lacks their logarithms; but most columns of a leaf have one
-    # value, which has all of the weight: of the last two logarithms, the next column often asks for one.
+    # Inherited counts are no integers, so that the table lacks their logarithms. But most columns of a leaf have one
+    # value, which has all of the weight: the next column often needs one of the last two logarithms again.
     last = other = 1.0
     log_last = log_other = 0.0
     for j in range(q):
@@ -142,7 +142,7 @@ def read_slot_nominal(
     offsets: Index,
     logs: Floats,
 ) -> None:
-    """The logarithms of one slot from its counts.
+    """Compute the logarithms of one slot from its counts.
 
     above : float64[K, cells], out; below : float64[K, q], out; known : bool[cells], out; seen : int64[q], out
     counts : float64[cells, K], in; present : float64[q, K], in; declared : int64[q], in; offsets : int64[q + 1], in

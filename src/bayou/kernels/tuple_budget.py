@@ -1,4 +1,4 @@
-"""Keeping lists of quantile tuples short: which tuples go, and who takes their weight.
+"""Compression of lists of quantile tuples to a budget: which tuples are dropped, and which take over their weight.
 
 See `bayou.kernels.quantile_tuples` for what a tuple is.
 """
@@ -11,8 +11,8 @@ from bayou.block import Floats, Index
 from bayou.kernels.jit import ZERO, inner_kernel, kernel
 
 HEAD = 4  # v, g, D, e stand before the classes
-RISE = 1.25  # from one limit to the next
-LEAST_LIMIT = 1e-300  # below, a product with RISE may round back to what it was, for ever
+RISE = 1.25  # factor from one limit of u to the next
+LEAST_LIMIT = 1e-300  # below this, multiplying by RISE may round to the same number, in an endless loop
 SPARE = 5  # a list is shortened tuple by tuple once it is this part above its budget
 
 
@@ -51,7 +51,7 @@ def take_over(kept: Floats, gone: Floats) -> None:
 
 @inner_kernel
 def cost_of(work: Floats, gone: int, kept: int) -> float:
-    """The u of a tuple that takes over the weight of the one before it.
+    """Return the u of tuple `kept` after it takes over the weight of tuple `gone` before it.
 
     work : float64[m, 4 + K], in
     """
@@ -60,7 +60,7 @@ def cost_of(work: Floats, gone: int, kept: int) -> float:
 
 @inner_kernel
 def raised(work: Floats, gone: int, kept: int) -> float:
-    """`cost_of`, from the u that the tuple has: the two may differ in their last bit.
+    """Return `cost_of`, computed from the present u of the tuple: the two may differ in their last bit.
 
     work : float64[m, 4 + K], in
     """
@@ -92,7 +92,7 @@ def threshold_pass(work: Floats, alive: Index, size: int, least: int, limit: flo
 
 @inner_kernel
 def least_cost(work: Floats, alive: Index, size: int) -> float:
-    """The least u that dropping one tuple would give the next. O(m).
+    """Return the least u that dropping one tuple would give the next one. O(m).
 
     work : float64[m, 4 + K], in; alive : int64[m], in; the first `size`
     """
@@ -104,7 +104,7 @@ def least_cost(work: Floats, alive: Index, size: int) -> float:
 
 @inner_kernel
 def replay(tree: Floats, place: int, cost: float) -> None:
-    """Set the cost at one place and play its matches again while they change. O(log m).
+    """Set one cost in a tournament tree, and update the minima above it while they change. O(log m).
 
     tree : float64[2 m], in/out; m a power of two, node i has the least of nodes 2 i and 2 i + 1
     """
@@ -113,7 +113,7 @@ def replay(tree: Floats, place: int, cost: float) -> None:
     while node > 1:
         node //= 2
         least = min(tree[2 * node], tree[2 * node + 1])
-        if least == tree[node]:  # nothing changes further up
+        if least == tree[node]:  # no change above
             return
         tree[node] = least
 
@@ -169,7 +169,7 @@ def drop_cheapest(work: Floats, alive: Index, size: int, budget: int) -> int:
 
 @inner_kernel
 def shrink(work: Floats, size: int, budget: int, limit: float, eps: float) -> int:
-    """Back to the budget: passes with rising limits to 1.2 budgets, then tuple by tuple. O(K m + m log m).
+    """Compress a list to its budget: passes with rising limits to 1.2 budgets, then tuple by tuple. O(K m + m log m).
 
     With eps > 0 there is one pass at `limit` = eps N, and the list may stay longer than the budget.
 
@@ -200,13 +200,13 @@ def shrink(work: Floats, size: int, budget: int, limit: float, eps: float) -> in
 
 @inner_kernel
 def bound_of(total: float, budget: int, eps: float) -> float:
-    """The u up to which a gap takes values in: eps N where eps > 0, else 1.5 N / budget."""
+    """Return the u up to which a gap absorbs values: eps N where eps > 0, else 1.5 N / budget."""
     return eps * total if eps > 0.0 else 1.5 * total / budget
 
 
 @inner_kernel
 def is_exact(tuples: Floats, size: int) -> bool:
-    """Whether all weight is known to lie at the values of the tuples. O(m).
+    """Return whether all weight is known to lie at the values of the tuples. O(m).
 
     tuples : float64[m, 4 + K], in; the first `size` rows
     """
@@ -218,5 +218,5 @@ def is_exact(tuples: Floats, size: int) -> bool:
 
 @inner_kernel
 def may_stay(distinct: int, most: int, total: float) -> bool:
-    """Whether a list without any uncertainty may outgrow its budget: values come again, and are not too many."""
+    """Return whether an exact list may exceed its budget: its values recur, and are not too many."""
     return distinct <= most and 8.0 * distinct <= 7.0 * total

@@ -1,4 +1,4 @@
-"""What lists of quantile tuples say: how far off they can be, and cells that ranks can tell apart.
+"""Error bounds of lists of quantile tuples, and cells whose class counts are reliable.
 
 See `bayou.kernels.quantile_tuples` for what a tuple is.
 """
@@ -33,10 +33,10 @@ def uncertainty(tuples: Floats, starts: Index, sizes: Index, out: Floats) -> Non
 def join_uncertain(
     upper: Floats, counts: Floats, offsets: Index, rows: Floats, starts: Index, sizes: Index, times: float
 ) -> None:
-    """Cells of whole tuples, none lighter than what is uncertain at its ends, those of one class `times` that. O(K m).
+    """Join tuples into cells, each at least as heavy as the uncertainty at its ends, pure ones `times` that. O(K m).
 
-    At the value of a tuple, D of the weight of later tuples may lie below: a cell that is not much heavier may owe its
-    purity to rows that are counted elsewhere. Where every D is 0, each tuple is a cell.
+    At the value of a tuple, D of the weight of later tuples may lie below it: a cell that is not much heavier may be
+    pure only because rows of other classes are counted elsewhere. Where every D is 0, each tuple is a cell.
 
     upper : float64[m], out; counts : float64[m, K], out; offsets : int64[p + 1], out, of the cells
     rows : float64[room, 4 + K], in; starts : int64[p + 1], in; sizes : int64[p], in

@@ -1,4 +1,4 @@
-"""Putting sorted values into a list of quantile tuples, and one list into another.
+"""Insertion of sorted values into a list of quantile tuples, and merging of two lists.
 
 See `bayou.kernels.quantile_tuples` for what a tuple is.
 """
@@ -22,7 +22,7 @@ from bayou.kernels.tuple_budget import (
 
 @inner_kernel
 def widest_step(x: Floats) -> int:
-    """The place after the largest difference between neighbours, the first on ties. O(n).
+    """Return the index after the largest difference between neighbours, the first on ties. O(n).
 
     x : float64[n], in; increasing
     """
@@ -47,7 +47,7 @@ def insert_each(
     start: int,
     end: int,
 ) -> int:
-    """A tuple for each different value of start..end, which fall into one gap; returns where the list ends. O(K n).
+    """Write a tuple for each distinct value of start..end, which lie in one gap; return where the list ends. O(K n).
 
     work : float64[m + n, 4 + K], out; from `at` on
     x : float64[n], in; increasing
@@ -62,7 +62,7 @@ def insert_each(
             work[at, 2] = u
             at += 1
         w = weights[rows[i]]
-        work[at - 1, 0] = x[i]  # the last of those that are equal: 0 may have either sign
+        work[at - 1, 0] = x[i]  # the last of equal values: 0 may have either sign
         work[at - 1, 1] += w
         work[at - 1, 3] += w
         work[at - 1, HEAD + labels[rows[i]]] += w
@@ -73,7 +73,7 @@ def insert_each(
 def insert_run(
     work: Floats, x: Floats, rows: Index, labels: Codes, weights: Floats, u: float, limit: float, lowest: bool
 ) -> int:
-    """Tuples for the values that fall into one gap; returns how many. O(K n).
+    """Write tuples for the values that lie in one gap; return how many. O(K n).
 
     A tuple moves on to the next value while its u stays within `limit`, which is above 0. The value after the widest
     step is a tuple of its own, because the next values often fall in front of it; so is a minimum (`lowest`).
@@ -128,7 +128,7 @@ def insert(
     budget: int,
     first: float,
 ) -> int:
-    """The list with the values of x put in, D = u of the gap they stand in; returns its length. O(K m).
+    """Write the list with the values of x inserted, D = u of the gap they lie in; return its length. O(K m).
 
     work : float64[size + n, 4 + K], out
     tuples : float64[m, 4 + K], in
@@ -168,9 +168,9 @@ def insert(
 
 @kernel
 def union_column(work: Floats, a: Floats, b: Floats, m: int, n: int) -> int:
-    """The tuples of two columns as one list, u no larger than the two largest together. O(K (m + n)).
+    """Write the tuples of two columns as one list, u no larger than the two largest together. O(K (m + n)).
 
-    A tuple alone at its value gains, as D, the u of the gap of the other list it stands in.
+    To the D of a tuple whose value is not in the other list, the u of the gap it lies in there is added.
 
     work : float64[m + n, 4 + K], out
     a : float64[.., 4 + K], in; the first m rows

@@ -1,4 +1,4 @@
-"""Code points to UTF-8."""
+"""Encoding of code points as UTF-8."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bayou.kernels.jit import kernel
 
 @kernel
 def encode_utf8(data: NDArray[np.uint8], ends: Index, points: NDArray[np.uint32]) -> None:
-    """Write strings one after the other, string i from ends[i] to ends[i + 1]; zeros at their end are no part of them.
+    """Encode strings one after the other, string i from ends[i] to ends[i + 1], without the zeros that pad them.
 
     data : uint8[4 n w], out; ends : int64[n + 1], out; points : uint32[n, w], in
     """

@@ -1,7 +1,7 @@
-"""Counting nominal values per class, and the smoothed log-probabilities read off the counts.
+"""Counts of nominal values per class, and the smoothed log-probabilities computed from them.
 
-Cells lie one column after another: value v of column j is cell offsets[j] + v. A value never seen with any
-class says nothing, so its term is dropped, as a missing one is. With V values in a column (those seen, or the
+Cells lie one column after another: value v of column j is cell offsets[j] + v. The term of a value
+never seen with any class is dropped, as that of a missing one is. With V values in a column (those seen, or the
 declared number if larger), P(v | c) = (n + alpha + m/V) / (N + alpha V + m): alpha = 1, m = 0 is Laplace's
 rule, alpha = 0 the m-estimate.
 """
@@ -21,7 +21,7 @@ FLOOR = -1e290  # stands for the logarithm of 0: finite, so that sums and differ
 
 @inner_kernel
 def cell_seen(counts: Floats, cell: int) -> bool:
-    """Whether any class has weight in this cell.
+    """Return whether any class has weight in this cell.
 
     counts : float64[cells, K], in
     """
@@ -83,13 +83,13 @@ def count_values(
 
 @inner_kernel
 def log_or_floor(x: float) -> float:
-    """log x, and a finite stand-in for log 0."""
+    """Return log x, and FLOOR for log 0."""
     return math.log(x) if x > 0.0 else FLOOR
 
 
 @inner_kernel
 def cached_log(x: float, logs: Floats) -> float:
-    """log x, looked up where x is a small integer (same bits: the table is filled by the same function).
+    """Return log x, from the table if x is a small integer (with the same bits: the same function fills the table).
 
     logs : float64[m], in
     """
@@ -102,7 +102,7 @@ def cached_log(x: float, logs: Floats) -> float:
 
 @inner_kernel
 def place_of_log(x: float, logs: Floats) -> int:
-    """Where in a table of logarithms of integers that of x stands, -1 where it does not.
+    """Return the index of log x in a table of logarithms of integers, -1 if it is not there.
 
     logs : float64[m], in
     """
@@ -231,9 +231,9 @@ def table_predict_then_update(
     alpha: float,
     m: float,
 ) -> None:
-    """Row by row: add log P(v | c) as it stood before the row, then count the row.
+    """Predict, then learn, row by row: add log P(v | c) of the counts before the row, then count the row.
 
-    Where there are as many values as cells, the logarithms of a cell are kept from where it is first met, and current.
+    If there are at least as many values as cells, the logarithms of a cell are cached at its first use, and updated.
     counts : float64[cells, K], in/out; present : float64[q, K], in/out; seen : int64[q], in/out
     out : float64[n, K], in/out; declared : int64[q], in; offsets : int64[q + 1], in; codes : int32[n, q], in
     y : int32[n], in, or none where nobody learns; w : float64[n], in; logs : float64[m], in, log of integers
@@ -244,11 +244,11 @@ def table_predict_then_update(
     cells = len(counts) if keeps else 1
     above = np.empty((cells, k))
     below = np.empty((q, k))
-    at = np.empty((cells, k), np.int64)  # where in `logs` they are, -1 where they are computed
+    at = np.empty((cells, k), np.int64)  # their indices in `logs`, -1 for computed ones
     base = np.empty((q, k), np.int64)
     added = np.empty((2, q))
-    current = np.empty(cells, np.bool_)  # whether the logarithms of a cell are those of its counts
-    lanes = np.empty((4, k))  # the four sums of `row_sum`, of every class
+    current = np.empty(cells, np.bool_)  # whether the cached logarithms of a cell are up to date
+    lanes = np.empty((4, k))  # the four partial sums of `row_sum`, for every class
     last = np.uint64(max(len(logs) - 1, 0))
     for any_cell in range(cells):
         current[any_cell] = False
@@ -278,7 +278,7 @@ def table_predict_then_update(
                         above[kept, e], at[kept, e] = cached_log(x, logs), place_of_log(x, logs)
                 if known:
                     lane = j & np.uint64(3)
-                    if k == 2:  # written out: to begin a loop takes longer than two of its turns
+                    if k == 2:  # unrolled: starting a loop takes longer than two iterations
                         lanes[lane, 0] += above[kept, 0] - below[j, 0]
                         lanes[lane, 1] += above[kept, 1] - below[j, 1]
                     else:
@@ -286,7 +286,7 @@ def table_predict_then_update(
                             lanes[lane, e] += above[kept, e] - below[j, e]
                 if not learns:
                     continue
-                # A column's term stands before its count: what the row teaches about it, nobody reads before the next.
+                # The term of a column was added before it is counted here, and no other column uses these counts.
                 counts[cell, c] += step
                 present[j, c] += step
                 if not known:
@@ -324,7 +324,7 @@ def read_column(
     m: float,
     j: int,
 ) -> None:
-    """What smoothing adds to the cells and to the total of a column, and the logarithms of its totals.
+    """Compute what smoothing adds to the cells and to the total of a column, and the logarithms of its totals.
 
     below : float64[q, K], out; base : int64[q, K], out, where they are in `logs`; added : float64[2, q], out
     present : float64[q, K], in; seen, declared : int64[q], in; logs : float64[m], in

@@ -1,7 +1,7 @@
-"""Adding up log-probabilities of groups of values over many nominal columns.
+"""Sums of log-probabilities of groups of values over many nominal columns.
 
-The known values of column j are keys[offsets[j]] .. keys[offsets[j+1] - 1], ascending; row_of says which row of the
-table each belongs to. A value that is not among them is read off row rest[j]; a missing one (0) off the last row.
+The known values of column j are keys[offsets[j]] .. keys[offsets[j+1] - 1], ascending; row_of gives the row of the
+table for each. A value that is not among them has row rest[j]; a missing one (0) has the last row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bayou.kernels.sums import TILE, row_sum
 def find_row(
     keys: Index, row_of: Index, offsets: Index, rest: Index, j: int, value: int, nothing: int
 ) -> int:
-    """The row of the table a value of column j is read off. O(log V).
+    """Return the row of the table for a value of column j, by binary search. O(log V).
 
     keys : int64[m], in; row_of : int64[m], in; offsets : int64[q + 1], in; rest : int64[q], in
     """

@@ -12,7 +12,7 @@ from bayou.kernels.jit import inner_kernel, kernel
 
 @kernel
 def choice(joint: Floats, order: Index) -> int:
-    """The first class in the given order with the greatest log-probability; -1 if none is possible.
+    """Return the class with the greatest log-probability, the first in the given order on ties; -1 if none is possible.
 
     joint : float64[K], in; order : int64[K], in
     """
@@ -26,7 +26,7 @@ def choice(joint: Floats, order: Index) -> int:
 
 @inner_kernel
 def add_vote(out: Floats, joint: Floats, chosen: int, weight: float, hard: bool) -> None:
-    """One member's vote: its weight on the class it chose, or shared out by its probabilities.
+    """Add one member's vote: its weight on the class it chose (`hard`), or divided by its probabilities (soft).
 
     out : float64[K], in/out; joint : float64[K], in
     """
@@ -42,7 +42,7 @@ def add_vote(out: Floats, joint: Floats, chosen: int, weight: float, hard: bool)
 
 @kernel
 def log_votes(joint: Floats, weights: Floats, order: Index, hard: bool, out: Floats) -> None:
-    """out[i, c] = log of the weighted votes for c; -inf for all where nobody votes.
+    """out[i, c] = log of the weighted votes for c; -inf for all where no member votes.
 
     joint : float64[M, n, K], in; weights : float64[n, M], in; order : int64[K], in; out : float64[n, K], out
     """
@@ -70,7 +70,7 @@ def losses(joint: Floats, y: Codes, order: Index, out: Floats) -> None:
 
 @kernel
 def running_weights(record: Floats, joint: Floats, y: Codes, w: Floats, order: Index, out: Floats) -> None:
-    """out[i, m] = (right + 1) / (all + 2) of each member as it stood before the row; then the row is scored.
+    """out[i, m] = (right + 1) / (all + 2) of each member before the row; then the row is added to its record.
 
     record : float64[M + 1], in/out, weight each member got right, then all; joint : float64[M, n, K], in
     y : int32[n], in; w : float64[n], in; order : int64[K], in; out : float64[n, M], out
@@ -90,7 +90,7 @@ def running_weights(record: Floats, joint: Floats, y: Codes, w: Floats, order: I
 def faded_weights(
     record: Floats, joint: Floats, y: Codes, w: Floats, order: Index, fade: float, out: Floats
 ) -> None:
-    """out[i, m] = the fourth power of how often each member was right lately, as it stood before the row.
+    """out[i, m] = the fourth power of the faded accuracy of each member before the row.
 
     The record of a member is moved towards 1 by each row that it gets right, towards 0 by each that it does not.
     record : float64[M], in/out; joint : float64[M, n, K], in; y : int32[n], in; w : float64[n], in
@@ -107,7 +107,7 @@ def faded_weights(
 
 @kernel
 def squared_errors(joint: Floats, y: Codes, w: Floats) -> float:
-    """Weighted sum of (1 - p(own class))^2.
+    """Return the weighted sum of (1 - p(true class))^2.
 
     joint : float64[n, K], in; y : int32[n], in; w : float64[n], in
     """

@@ -1,4 +1,4 @@
-"""Compile every kernel beforehand, for the types that its docstring promises."""
+"""Ahead-of-time compilation of every kernel, for the types that its docstring declares."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SCALARS = {"int": numba.int64, "float": numba.float64, "bool": numba.boolean}
 
 
 def all_kernels() -> Iterator[tuple[str, Any]]:
-    """Every kernel under its own name, module by module; pieces are parts of theirs."""
+    """Yield every kernel with its name, module by module, without pieces, which are inlined into their callers."""
     for module in pkgutil.iter_modules(bayou.kernels.__path__):
         home = importlib.import_module(f"bayou.kernels.{module.name}")
         for name, value in vars(home).items():
@@ -37,9 +37,9 @@ def all_kernels() -> Iterator[tuple[str, Any]]:
 
 
 def signature_of(kernel: Any) -> tuple[Any, ...] | None:
-    """Argument types by docstring (`name : dtype[shape]`) and annotation; None if they do not tell.
+    """Return argument types from docstring (`name : dtype[shape]`) and annotations; None if one is not declared.
 
-    Memory that is not ours may be read-only, which is a type of its own: `name : dtype[shape], in, read-only`.
+    Memory of other libraries may be read-only, which is a type of its own: `name : dtype[shape], in, read-only`.
 
     >>> from bayou.kernels.class_counts import add_vector
     >>> [str(t) for t in signature_of(add_vector)]
@@ -66,9 +66,9 @@ def signature_of(kernel: Any) -> tuple[Any, ...] | None:
 
 
 def families(kernels: list[tuple[str, Any]]) -> list[list[tuple[str, Any]]]:
-    """A kernel that no other one calls, and then those it calls that are in no family yet; largest first.
+    """Return families of kernels, largest first: one that no other calls, then its callees that are in no family yet.
 
-    A kernel is compiled with the one that calls it, for the types it is called with.
+    A kernel is compiled together with its caller, for the types it is called with.
     """
     named = {id(kernel): (name, kernel) for name, kernel in kernels}
     called = {i for _, kernel in kernels for i in _callees(kernel) if i in named}
@@ -103,7 +103,7 @@ def _is_piece(kernel: Any) -> bool:
 def compile_all(
     progress: Callable[[int, int], None] | None = None, jobs: int = 1
 ) -> tuple[int, int, list[str]]:
-    """Compile or load every kernel, in so many processes.
+    """Compile every kernel, or load it from the cache, in so many processes.
 
     Returns how many are ready, how many were compiled now, and the names of those whose docstring does not fit.
     """
@@ -128,7 +128,7 @@ def compile_all(
 
 @contextmanager
 def safe_path() -> Iterator[None]:
-    """Keep the current folder off the path of processes that start meanwhile: what lies there is nobody's module."""
+    """Keep the current directory off `sys.path` of child processes: files there must not shadow modules."""
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
@@ -149,9 +149,9 @@ def _compile_named(names: list[str]) -> tuple[int, list[str]]:
 
 
 def _compile_family(family: list[tuple[str, Any]]) -> tuple[int, list[str]]:
-    """How many were compiled, and the names of those that could not be.
+    """Compile a family; return how many kernels were compiled, and the names of those that could not be.
 
-    Where the first one is kept, so are those that were compiled with it: nothing is loaded to find that out.
+    If the first one is in the cache, so are those compiled with it: no other file is loaded to find that out.
     """
     if _is_kept(family[0][1]):
         return 0, []
@@ -161,7 +161,7 @@ def _compile_family(family: list[tuple[str, Any]]) -> tuple[int, list[str]]:
 
 
 def _is_ready(kernel: Any) -> bool:
-    """Whether Python can call a kernel as its docstring says; inner kernels are compiled with those that call them."""
+    """Return whether a kernel is compiled for the types of its docstring; inner kernels are, with their callers."""
     return isinstance(kernel, InnerDispatcher) or signature_of(kernel) in kernel.signatures
 
 
@@ -177,7 +177,7 @@ def _compiled(kernel: Any) -> bool:
 
 
 def _is_kept(kernel: Any) -> bool:
-    """Whether the file of the compiled kernel is there, for the types that its docstring promises."""
+    """Return whether the cache has the compiled kernel, for the types that its docstring declares."""
     types = signature_of(kernel)
     kept = None if types is None else kernel._cache.kept()
     if kept is None:

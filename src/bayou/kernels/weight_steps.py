@@ -1,4 +1,4 @@
-"""Steps of weights that are shared by all columns, by the classes of a column, or by nothing."""
+"""AdaGrad steps of weights: one for all columns, one per column, or one per column and class (a cell)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def learn_factor(
     residual: Floats,
     change: Floats,
 ) -> None:
-    """One step of a single factor on given inputs; its squared gradients stand one place further on.
+    """Take one AdaGrad step of a single factor, scalars[place]; scalars[place + 1] has its squared gradients.
 
     scalars : float64[12], in/out; log_proba, inputs, prior : float64[K], in; residual, change : float64[K], scratch
     """
@@ -52,7 +52,7 @@ def find_free_direction(
     eta: float,
     forget: float,
 ) -> float:
-    """Steps of cells and columns into the deltas, of the shift as result; what all of them do to H.
+    """Write the steps of cells and columns into the deltas, return that of the shift; add the change of H to `change`.
 
     delta : float64[active, K], out; column_delta : float64[active], out; squares : float64[d, K], in/out
     columns : float64[d, 3], in/out; scalars : float64[12], in/out; change : float64[K], in/out
@@ -94,7 +94,7 @@ def find_tied_direction(
     weight: float,
     eta: float,
 ) -> None:
-    """Steps of one weight per column, and what they do to H.
+    """Write the steps of one weight per column, and add their change of H to `change`.
 
     delta : float64[active, 1], out; squares : float64[d, 1], in/out; change : float64[K], in/out
     residual : float64[K], in; inputs : float64[active, K], in; index : int64[active], in
@@ -109,7 +109,7 @@ def find_tied_direction(
 
 @kernel_piece
 def fade_squares(squares: Floats, columns: Floats, forget: float) -> None:
-    """What remains of the squared gradients before a row.
+    """Multiply all squared gradients by `forget`, before a row is learned.
 
     squares : float64[d, K or 1], in/out; columns : float64[d, 3] or [0, 3], in/out
     """
@@ -124,7 +124,7 @@ def fade_squares(squares: Floats, columns: Floats, forget: float) -> None:
 def move_weights(
     weights: Floats, columns: Floats, delta: Floats, column_delta: Floats, index: Index, share: float
 ) -> None:
-    """Take a share of the steps; tied weights stay in [0, 1].
+    """Add a share of the steps to the weights; tied weights are clipped to [0, 1].
 
     weights : float64[d, K or 1], in/out; columns : float64[d, 3] or [0, 3], in/out
     delta : float64[active, K or 1], in; column_delta : float64[active], in; index : int64[active], in
@@ -141,7 +141,7 @@ def move_weights(
 
 @kernel_piece
 def move_means(mean: Floats, columns: Floats, weights: Floats, fresh: float) -> None:
-    """The means follow all weights by a part `fresh`.
+    """Move the running means of the weights towards the weights by a share `fresh` of the difference.
 
     mean : float64[d, K or 1] or [0, 0], in/out; columns : float64[d, 3] or [0, 3], in/out
     weights : float64[d, K or 1], in

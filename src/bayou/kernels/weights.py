@@ -2,7 +2,7 @@
 
 The score of class k is  H_k = J_k + b_k + sum_i v_ik Z_ik:  J the joint log-probability of naive Bayes (the same
 bits), v = w - 1 the weights' deviation from 1, Z the inputs, which may differ from the terms by something that is
-the same for all classes. A class whose log prior is -inf is impossible and takes no part.
+the same for all classes. A class whose log prior is -inf is impossible and is ignored.
 
 Weights lie as [d, K], or as [d, 1] where all classes share them ("tied", kept in [0, 1]).
 """
@@ -17,8 +17,8 @@ from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 from bayou.kernels.sums import TILE, row_sum
 
-LEAST = -700.0  # an input below this is as unlikely as can be told
-HEAVIEST = 1e6  # a heavier row does not push harder
+LEAST = -700.0  # bound on inputs: exp of a smaller one is nearly below the least double
+HEAVIEST = 1e6  # larger row weights are clipped to this one
 # places in `scalars`
 (
     WEIGHT, SHIFT, SHIFT_MEAN, TAU, TAU_SQUARES, SHIFT_SQUARES, SPEED, ROWS, WRONG, RHO, RHO_SQUARES, RETURNS,
@@ -43,7 +43,7 @@ def add_terms(joint: Floats, terms: Floats, edges: Index, tile: Floats) -> None:
 
 @inner_kernel
 def informative(row: Floats, prior: Floats) -> bool:
-    """Whether a column says anything about the possible classes.
+    """Return whether a column has evidence: a term other than 0 for a possible class.
 
     row, prior : float64[K], in
     """
@@ -55,7 +55,7 @@ def informative(row: Floats, prior: Floats) -> bool:
 
 @kernel_piece
 def pmi_row(row: Floats, prior: Floats) -> None:
-    """One column in place, which must be informative: log P(x | c) becomes log P(x | c) - log sum_j P(j) P(x | j).
+    """Replace log P(x | c) of one column by log P(x | c) - log sum_j P(j) P(x | j); the column must be informative.
 
     row : float64[K], in/out; prior : float64[K], in, log
     """
@@ -74,7 +74,7 @@ def pmi_row(row: Floats, prior: Floats) -> None:
 
 @inner_kernel
 def pmi_terms(terms: Floats, prior: Floats) -> None:
-    """ln p(x | c) becomes ln p(x | c) - ln sum_b P(b) p(x | b): 0 where a column says nothing.
+    """Do as `pmi_row` for all columns: ln p(x | c) - ln sum_b P(b) p(x | b), 0 if a column is not informative.
 
     terms : float64[d, K], in/out; prior : float64[K], in, log
     """
@@ -90,9 +90,10 @@ def pmi_terms(terms: Floats, prior: Floats) -> None:
 
 @inner_kernel
 def keep_speaking(terms: Floats, index: Index, here: Index) -> int:
-    """Move the columns that say something to the front, in order; returns how many they are.
+    """Move the columns with a term other than 0 to the front, in order; return their number.
 
-    A column without a value moves no sum and no weight: a row costs what it holds, not what other rows have brought.
+    The other columns (missing values, most often) change no score and no weight. Without them, the time for a row
+    depends on the values it has, not on the number of columns.
     terms : float64[d, K], in/out; index : int64[d], in; here : int64[d], out, the columns that were kept
     """
     kept = 0
@@ -111,7 +112,7 @@ def keep_speaking(terms: Floats, index: Index, here: Index) -> int:
 
 @kernel
 def pmi_table(table: Floats, counts: Floats, offsets: Index) -> None:
-    """Log-probabilities become pointwise mutual information, by the class counts that each column was read from.
+    """Replace log-probabilities in a table by pointwise mutual information, with the class counts of each column.
 
     table : float64[cells or more, K], in/out; counts : float64[cells, K], in; offsets : int64[d + 1], in
     """
@@ -131,7 +132,7 @@ def pmi_table(table: Floats, counts: Floats, offsets: Index) -> None:
 
 @inner_kernel
 def mass_terms(terms: Floats, units: Floats, prior: Floats) -> None:
-    """Densities become masses of an interval as long as the column's unit: a change of scale cancels.
+    """Replace densities by the mass of an interval of one unit of the column, which does not depend on its scale.
 
     terms : float64[d, K], in/out; units : float64[p], in, log; of the first p <= d columns
     prior : float64[K], in, log
@@ -145,7 +146,7 @@ def mass_terms(terms: Floats, units: Floats, prior: Floats) -> None:
 
 @inner_kernel
 def log_softmax(scores: Floats) -> None:
-    """scores - log sum exp scores; -inf stays, and nothing happens where all are.
+    """Replace scores by scores - log sum exp scores; -inf stays, and scores that are all -inf are left unchanged.
 
     scores : float64[K], in/out
     """
@@ -167,7 +168,7 @@ def log_softmax(scores: Floats) -> None:
 
 @inner_kernel
 def residuals(log_proba: Floats, label: int, out: Floats) -> None:
-    """out[c] = P_c - T_c.
+    """out[c] = P_c - T_c, the predicted probability less 1 for the label, 0 for other classes.
 
     log_proba : float64[K], in; out : float64[K], out
     """
@@ -178,7 +179,7 @@ def residuals(log_proba: Floats, label: int, out: Floats) -> None:
 
 @inner_kernel
 def safe_share(residual: Floats, change: Floats, prior: Floats) -> float:
-    """How much of a step to take so that it cannot overshoot: 1 / (1 + range(dH)^2 / (4 D)), D = -e dH.
+    """Return the share of a step to take so that it cannot overshoot: 1 / (1 + range(dH)^2 / (4 D)), D = -e dH.
 
     residual, change : float64[K], in, e and dH; prior : float64[K], in, log
     """
@@ -220,7 +221,7 @@ def tied_gradient(residual: Floats, inputs: Floats) -> float:
 
 @inner_kernel
 def clip_tied(weights: Floats) -> None:
-    """Tied weights stay in [0, 1]; stored are their deviations from 1.
+    """Clip tied weights to [0, 1]; the array holds their deviations from 1.
 
     weights : float64[d, 1], in/out
     """
@@ -239,7 +240,7 @@ def find_direction(
     weight: float,
     adaptive: bool,
 ) -> None:
-    """The step of every weight, -rate dCost/dw (over the root of its squared gradients), and what it does to H.
+    """Write the step of every weight, -rate dCost/dw (over the root of its squared gradients), and the change of H.
 
     delta : float64[d, K or 1], out; squares : float64[d, K or 1] or [0, 0], in/out; change : float64[K], in/out
     residual : float64[K], in; inputs : float64[d, K], in
@@ -260,7 +261,7 @@ def find_direction(
 
 @kernel
 def next_speed(scalars: Floats, ring: Floats, wrong: float, start: float) -> float:
-    """Kuncheva and Plumpton's rate after one more outcome.
+    """Return the learning rate of Kuncheva and Plumpton after one more prediction, wrong (1) or right (0).
 
     scalars : float64[12], in/out; ring : float64[2, M], in/out, outcomes and error rates of the last M rows
     """
@@ -281,7 +282,7 @@ def next_speed(scalars: Floats, ring: Floats, wrong: float, start: float) -> flo
 
 @inner_kernel
 def count_present(inputs: Floats, prior: Floats) -> float:
-    """Number of columns that say something.
+    """Return the number of informative columns.
 
     inputs : float64[d, K], in; prior : float64[K], in, log
     """
@@ -309,7 +310,7 @@ def learn_weights(
     rule: Floats,
     out: Floats,
 ) -> None:
-    """Row by row: out = H, then one step on -log P(y) (equations 2 to 4) if the label is known.
+    """Predict, then learn, row by row: out = H, then one step on -log P(y) (equations 2 to 4) if there is a label.
 
     weights : float64[d, K or 1], in/out; squares : float64[d, K or 1] or [0, 0], in/out; bias : float64[2, K], in/out,
     b and its squared gradients; scalars : float64[12], in/out; ring : float64[2, M], in/out, M = 0 unless the
@@ -326,7 +327,7 @@ def learn_weights(
     for i in range(len(y)):
         inputs = terms[i]
         for c in range(k):
-            out[i, c] = prior[i, c]  # not by slices: they bring their error messages along to be compiled
+            out[i, c] = prior[i, c]  # no slices: Numba would compile their error messages, too
         add_terms(out[i], inputs, edges, tile)
         if as_pmi:
             pmi_terms(inputs, pmi_prior[i])

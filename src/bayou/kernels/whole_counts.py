@@ -1,7 +1,7 @@
 """Test-then-train on nominal values whose counts are whole numbers: every logarithm is looked up, none is computed.
 
-Rows of weight 1 under Laplace's rule, which is nearly all there is. The bits are those of
-`value_counts.table_predict_then_update`, which does what this kernel leaves undone.
+It handles rows of weight 1 under Laplace's rule, the most common case. Results have the bits of
+`value_counts.table_predict_then_update`, which handles all other cases.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bayou.kernels.value_counts import cell_seen
 def are_whole(
     counts: Floats, present: Floats, seen: Index, declared: Index, y: Codes, w: Floats, logs: Floats, alpha: float
 ) -> bool:  # fmt: skip
-    """Whether all logarithms that these rows and counts ask for are in the table.
+    """Return whether the table has all logarithms that these rows and counts need: weights and counts are integers.
 
     counts : float64[cells, K], in; present : float64[q, K], in; seen, declared : int64[q], in; y : int32[n], in
     w : float64[n], in; logs : float64[m], in
@@ -55,7 +55,7 @@ def group_columns(
     alpha: float,
     apart: bool,
 ) -> int:
-    """Group the columns with the same totals and numbers of values, or keep all `apart`; returns how many groups.
+    """Group the columns with the same totals and numbers of values, or keep all `apart`; return the number of groups.
 
     groups : uint64[q], out; totals : float64[q, K], out; added : float64[q], out, what smoothing adds to the totals
     below : float64[q + 1, m], out, the logarithms of both; present : float64[q, K], in; seen, declared : int64[q], in
@@ -79,7 +79,7 @@ def group_columns(
 
 @inner_kernel
 def is_row(a: Floats, i: int, b: Floats, j: int) -> bool:
-    """Whether row i of one table is row j of another.
+    """Return whether row i of one table equals row j of another.
 
     a, b : float64[q, K], in
     """
@@ -102,7 +102,7 @@ def write_totals(present: Floats, totals: Floats, groups: NDArray[np.uint64]) ->
 
 @tight_kernel
 def term(above: Floats, below: Floats, cell: np.uint64, total: np.uint64) -> Lanes:
-    """The logarithms of a value's probability in two classes that stand side by side.
+    """Return log P(v | c) of a value for two neighbouring classes, in one register.
 
     above : float64[cells, wide], in; below : float64[m, wide], in; `cell` and `total` count through their rows
     """
@@ -123,10 +123,12 @@ def whole_predict_then_update(
     logs: Floats,
     alpha: float,
 ) -> bool:
-    """Row by row: add log P(v | c) as it stood before the row, then count the row; False, and nothing, if not whole.
+    """Predict, then learn, row by row: add log P(v | c) of the counts before the row, then count the row.
 
-    While no value is missing or new, columns with as many values have the same totals, which are then kept once for
-    all of them. The sums are written out, two classes side by side in the four lanes of `row_sum`.
+    Returns False, with nothing changed, unless all logarithms are in the table (`are_whole`).
+
+    While no value is missing or new, columns with as many values have the same totals, which are then stored once for
+    all of them. The sums are unrolled, two classes side by side in the four lanes of `row_sum`.
     counts : float64[cells, K], in/out; present : float64[q, K], in/out; seen : int64[q], in/out
     out : float64[n, K], in/out; declared : int64[q], in; offsets : int64[q + 1], in; codes : int32[n, q], in
     y : int32[n], in, or none where nobody learns; w : float64[n], in; logs : float64[m], in, log of integers
@@ -136,7 +138,7 @@ def whole_predict_then_update(
     zero, one, two, three = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
     q, k = np.uint64(codes.shape[1]), np.uint64(out.shape[1])
     wide = k + (k & one)
-    # The last row of both tables is 0, for cells that say nothing: 0 more leaves the bits of a sum alone.
+    # The last row of both tables is 0, for missing and unseen values: adding 0 does not change the bits of a sum.
     above, below = np.zeros((len(counts) + 1, wide)), np.zeros((codes.shape[1] + 1, wide))
     totals, added, known = np.empty((q, k)), np.empty(q), np.empty(len(counts), np.bool_)
     cells, spoken, groups = np.empty(q, np.uint64), np.empty(q, np.uint64), np.empty(q, np.uint64)

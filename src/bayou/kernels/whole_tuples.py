@@ -1,6 +1,6 @@
-"""Rows of weight 1 into lists of quantile tuples whose weights are whole numbers.
+"""Insertion of rows of weight 1 into lists of quantile tuples whose weights are integers.
 
-Sums of whole numbers have the same bits in any order. So weights need not be added up by value and class before they
+Sums of integers have the same bits in any order. So weights need not be added up by value and class before they
 join their tuples, and rows of one class can be counted together. See `bayou.kernels.quantile_tuples` for the rest.
 """
 
@@ -13,14 +13,14 @@ from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.tuple_budget import HEAD
 
-WHOLE = 2.0**53  # whole numbers up to here are exact
+WHOLE = 2.0**53  # integers up to this one are exact as doubles
 TILE = 8  # columns transposed at a time
 FEW = 4  # values that are compared with each row, rather than looked up
 
 
 @kernel
 def sort_by_class(by_class: Index, rows: Index, y: Codes, buffer: int, classes: int) -> None:
-    """The rows of each buffer, class after class, in their order within one. O(n).
+    """Sort the rows of each buffer by class, keeping their order within a class. O(n).
 
     by_class : int64[r], out
     rows : int64[r], in
@@ -43,7 +43,7 @@ def sort_by_class(by_class: Index, rows: Index, y: Codes, buffer: int, classes: 
 
 @inner_kernel
 def transpose_rows(tile: Floats, values: Floats, rows: Index, first: int, d: int) -> None:
-    """tile[j, i] = column first + j of row i of those, for d columns. O(n d).
+    """tile[j, i] = column first + j of row rows[i], for d columns. O(n d).
 
     tile : float64[8, n], out
     values : float64[rows, p], in
@@ -63,7 +63,7 @@ def transpose_rows(tile: Floats, values: Floats, rows: Index, first: int, d: int
 
 @inner_kernel
 def add_to_few(tuples: Floats, sums: Floats, x: Floats, ends: Index, size: int) -> bool:
-    """Add one to the tuple of each value, if each has one; else nothing happens. Returns whether it did. O(n m).
+    """Add 1 to the tuple of each value if each has a tuple, else change nothing; return whether it did. O(n m).
 
     tuples : float64[m, 4 + K], in/out
     sums : float64[2 m + 2, K], out; scratch
@@ -105,7 +105,7 @@ def add_to_columns_of_few(
     tuples: Floats, starts: Index, sizes: Index, taken: Index, number: int, values: Floats, y: Codes, by_class: Index,
     lo: int, hi: int, tile: Floats, ends: Index, sums: Floats,
 ) -> None:  # fmt: skip
-    """Take a buffer into those of columns lo..hi that have few tuples and find all values among them. O(n (hi - lo)).
+    """Add a buffer to those of columns lo..hi whose few tuples contain all its values. O(n (hi - lo)).
 
     tuples : float64[m, 4 + K], in/out
     starts : int64[p + 1], in
@@ -137,7 +137,7 @@ def add_to_columns_of_few(
 
 @inner_kernel
 def count_gaps(gaps: Floats, spots: NDArray[np.uint64], size: int) -> int:
-    """Values in each gap, at even spots; returns how many they are in all. O(n + m).
+    """Count the values in each gap (at even spots); return their total. O(n + m).
 
     gaps : float64[m + 1], out
     spots : uint64[n], in
@@ -154,7 +154,7 @@ def count_gaps(gaps: Floats, spots: NDArray[np.uint64], size: int) -> int:
 
 @inner_kernel
 def count_present(spots: NDArray[np.uint64], trash: int) -> int:
-    """How many values are not missing. O(n).
+    """Return how many values are not missing. O(n).
 
     spots : uint64[n], in
     """
@@ -166,7 +166,7 @@ def count_present(spots: NDArray[np.uint64], trash: int) -> int:
 
 @inner_kernel
 def open_gaps(opened: Flags, tuples: Floats, gaps: Floats, size: int, limit: float, open_all: bool) -> bool:
-    """Mark the gaps that hold values they must not take in, as `absorb` does; returns whether there are any. O(m).
+    """Mark the gaps with more values than the limit allows, as `absorb` does; return whether there are any. O(m).
 
     opened : bool[m + 1], out
     tuples : float64[m, 4 + K], in

@@ -1,13 +1,15 @@
-"""Counting words per class, and the log-probabilities of documents.
+"""Word counts per class, and the log-probabilities of documents.
 
-Cells are words of one text column; a document is a run of (id, count) pairs in ascending order of ids. Terms are
-added in that order. A word never seen in any class says nothing, nor does one whose weight in all classes together is
-below `least`. Three readings of the same table of counts n with column totals T and V words (those seen, or the
-declared number if larger):
+Rows of the table are words of one text column; a document is a run of (id, count) pairs in ascending order of ids.
+Terms are added in that order. A word never seen in any class adds no term, nor does one whose weight in all classes
+together is below `least`.
 
-Where the vocabulary is bounded, rows of the table change hands: see `bayou.kernels.word_seats`. A document is then read
-by the rows `ids` that its words have before it and counted by the rows `later` that they have with it, and the table
-has a row behind the last seat, which words without one are counted in and which is emptied at once.
+Where the vocabulary is bounded, rows of the table are reassigned to other words: see `bayou.kernels.word_seats`. A
+document is then predicted by the rows `ids` that its words have before it, and counted by the rows `later` that they
+have with it. Words without a seat are counted in one row behind the last seat, which is emptied at once.
+
+Three models use the same table of counts n, with class totals T and V words (those seen, or the declared number if
+larger):
 
 multinomial   sum count * (log(n_c + a) - log(T_c + a V))
 complement    minus the same with the counts of all other classes
@@ -38,9 +40,10 @@ def count_words(
     sign: float,
     binary: bool,
 ) -> None:
-    """Add (sign 1) or take out (sign -1) the documents; with `binary` a word counts once and `total` counts rows.
+    """Add (sign 1) or subtract (sign -1) documents; with `binary` a word counts once, and `total` counts documents.
 
-    Words seen are counted as they are added, unless `seen` is negative; whoever takes documents out counts them anew.
+    `seen`, the number of words seen, is updated when words are added, unless it is negative; after subtracting, the
+    caller must count it again.
 
     counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out
     indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in, >= 0
@@ -77,7 +80,7 @@ def count_words(
 
 @inner_kernel
 def forget_word(counts: Floats, seen: Index, word: int) -> None:
-    """Empty a row of the table.
+    """Set a row of the table to 0, and update the number of words seen.
 
     counts : float64[V, K], in/out; seen : int64[1], in/out
     """
@@ -101,7 +104,7 @@ def count_in_turn(
     taken_at: Index,
     taken: Codes,
 ) -> None:
-    """Document by document: empty the rows that change hands, then count it; as `count_words` where none does.
+    """Count document by document: empty the rows that are reassigned, then count; as `count_words` if there are none.
 
     counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out
     indptr : int64[n + 1], in; later : int32[nnz], in; amounts : float64[nnz], in, >= 0
@@ -120,7 +123,7 @@ def count_in_turn(
 
 @inner_kernel
 def word_heard(counts: Floats, word: int, least: float) -> bool:
-    """Whether a word was met, and often enough to say something.
+    """Return whether a word takes part: it was seen, and its weight is at least `least`.
 
     counts : float64[V, K], in
     """
@@ -134,7 +137,7 @@ def word_heard(counts: Floats, word: int, least: float) -> bool:
 
 @kernel
 def words_heard(heard: Flags, counts: Floats, least: float) -> None:
-    """Which words say something.
+    """Write which words take part, as `word_heard` decides.
 
     heard : bool[V], out; counts : float64[V', K], in, V' >= V
     """
@@ -146,7 +149,7 @@ def words_heard(heard: Flags, counts: Floats, least: float) -> None:
 def multinomial_table(
     table: Floats, counts: Floats, total: Floats, size: float, alpha: float, least: float
 ) -> None:
-    """table[v, c] = log(n + alpha) - log(T_c + alpha V); 0 for a word that says nothing.
+    """table[v, c] = log(n + alpha) - log(T_c + alpha V); 0 for a word that takes no part.
 
     table : float64[V, K], out; counts : float64[V, K], in; total : float64[K], in
     """
@@ -203,7 +206,7 @@ def in_others(rest: Floats, counts: Floats) -> None:
 
 @inner_kernel
 def others(counts: Floats, c: int) -> float:
-    """Sum over all classes but c, in order.
+    """Return the sum over all classes but c, in order.
 
     counts : float64[K], in
     """
@@ -216,7 +219,7 @@ def others(counts: Floats, c: int) -> float:
 
 @tight_kernel
 def small_log(x: float, logs: Floats) -> float:
-    """As `cached_log`, the look-up written into the loop.
+    """Return log x as `cached_log` does; the look-up is written out here, so that LLVM puts it into the loop.
 
     logs : float64[m], in, log of integers
     """
@@ -240,7 +243,7 @@ def add_multinomial(
     alpha: float,
     least: float,
 ) -> None:
-    """The multinomial reading, each logarithm taken where it is needed: for few rows.
+    """Add the multinomial log-probabilities, each logarithm computed where it is needed: for few rows, no table pays.
 
     out : float64[n, K], in/out; counts : float64[V, K], in; total : float64[K], in
     indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in; logs : float64[m], in, log of integers
@@ -283,7 +286,7 @@ def multinomial_predict_then_update(
     taken_at: Index,
     taken: Codes,
 ) -> None:
-    """Row by row: add the multinomial log-probability as it stood before the row, then count the row.
+    """Predict, then learn, row by row: add the multinomial log-probability of the counts so far, then count the row.
 
     counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out; out : float64[n, K], in/out
     indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in; y : int32[n], in; w : float64[n], in
@@ -312,7 +315,7 @@ def add_complement(
     alpha: float,
     least: float,
 ) -> None:
-    """The complement reading, each logarithm taken where it is needed: for few rows.
+    """Add the complement log-probabilities, each logarithm computed where it is needed: for few rows, no table pays.
 
     out : float64[n, K], in/out; counts : float64[V, K], in; total : float64[K], in
     indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in; logs : float64[m], in, log of integers
@@ -351,7 +354,7 @@ def complement_predict_then_update(
     taken_at: Index,
     taken: Codes,
 ) -> None:
-    """Row by row: add the complement log-probability as it stood before the row, then count the row.
+    """Predict, then learn, row by row: add the complement log-probability of the counts so far, then count the row.
 
     counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out; out : float64[n, K], in/out
     indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in; y : int32[n], in; w : float64[n], in

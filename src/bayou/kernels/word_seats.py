@@ -1,15 +1,15 @@
-"""Which words of a text column have a row in its table of counts, where their number is bounded: filtered Space-Saving.
+"""The choice of words that have a row ("seat") in a table of counts of bounded size: filtered Space-Saving.
 
-Documents hold hashes of words. A document is taken in as a whole: the words that have a seat are counted first, in
-order of their hashes, then the others are seated, in free rows or in those of lighter words. So whatever is read
-before a document knows nothing of it, and nothing depends on how documents are cut into blocks. The row behind the last
-seat stands for words without one.
+Documents hold hashes of words. A document is learned as a whole: the words that have a seat are counted first, in
+order of their hashes, then the others are seated, in free rows or in those of lighter words. So a prediction before a
+document does not depend on it, and nothing depends on how documents are cut into blocks. The row behind the last seat
+stands for words without one.
 
-A word without a seat is counted in the cell of a filter that the last bits of its hash give, together with all others
-there: a bound on what it can have. It gets a seat once that is more than the lightest word with a seat has, begins
-with the bound as its error, and leaves the count of the word that goes in the cell of that one (Homem and Carvalho
-2010). So words that come once, half of all words of a language, do not drive out those that come again, and still no
-word without a seat can have more than the lightest one with a seat.
+A word without a seat is counted in a cell of a filter, given by the last bits of its hash, together with all others of
+that cell: an upper bound on its count. It gets a seat once the bound exceeds the count of the lightest word with a
+seat, and starts with the bound as its error; the count of the word it replaces goes into that word's cell of the filter
+(Homem and Carvalho 2010). So words that occur once, half of all words of a language, do not replace those that recur,
+and still no word without a seat can have a larger count than the lightest one with a seat.
 
 The counters are those of `bayou.kernels.heavy_hitters`, of one class: a count is its error and its hits. A word that
 has a seat is counted among the hits alone, so that nine words in ten cost no step in the heap: counts in the heap lag
@@ -25,7 +25,7 @@ from bayou.kernels.jit import ZERO, inner_kernel, kernel
 
 @inner_kernel
 def lightest(heap: Codes, place: Codes, cells: Floats, keys: Index) -> int:
-    """The seat of the lightest word, brought to the top of the heap.
+    """Return the seat of the lightest word, after counts at the top of the heap were brought up to date.
 
     heap : int32[S], in/out; place : int32[S], in/out; cells : float64[S, 3], in/out; keys : int64[S], in
     """
@@ -62,7 +62,7 @@ def seat_words(
     taken: Codes,
     takers: Index,
 ) -> None:
-    """Document by document: the rows that its words have before it is taken in, and those they have afterwards.
+    """Count documents one by one, and write the rows that the words of each have before it is learned and afterwards.
 
     The seats taken[taken_at[i]:taken_at[i + 1]] are given to words of document i, whose hashes are in `takers`.
 
@@ -130,7 +130,7 @@ def find_seats(
     seats: Codes,
     seated: Floats,
 ) -> None:
-    """Documents by the rows of their words; those without a seat are left out.
+    """Write the seats and amounts of the words of every document, without the words that have no seat.
 
     index : int32[2^b], in; keys : int64[S], in; indptr : int64[n + 1], in; ids : int32[nnz], in
     amounts : float64[nnz], in; seated_at : int64[n + 1], out, 0 at first; seats : int32[nnz], out

@@ -1,8 +1,7 @@
-"""Where the words of a text stand: two or more letters, digits or underscores in a row.
+"""Search for words in a text: two or more letters, digits or underscores in a row.
 
-A document becomes a row of bits, 64 to a word, one for every byte that belongs to a word; the places where the bits
-change are where words begin and end, by turns. Text of one byte per character is looked at 64 bytes at a time, and
-only longer characters one by one.
+A document becomes a bitmap, one bit for every byte, which is 1 where the byte belongs to a word; words begin and end
+where the bits change. ASCII text is handled 64 bytes at a time, and only multibyte characters one by one.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ BLOCK, HELD, EDGES_HELD, INSIDE = (
     1,
     2,
     3,
-)  # places of `scan`: next 64 bytes, an edge left over, whether, in a word
+)  # of `scan`: next 64 bytes, an edge left over, whether there is one, whether inside a word
 SCAN = 4
 EDGES = 1024  # edges of words found at a time
 _ONE = np.uint64(1)
@@ -33,13 +32,14 @@ _LETTERS = np.uint8(26)
 
 @tight_kernel
 def fold_block(low: Bytes, to: int, data: Bytes, at: int, letters: np.uint8, flags: Bytes) -> np.uint64:
-    """Copy 64 bytes, capitals as small letters, and flag those that belong to words; returns eight bytes, one of them
-    >= 128 if there is such a byte. A sum kept in the loop over bytes would be one of words, and the loop eight times
-    as long.
+    """Copy 64 bytes in lower case, and flag those that belong to words; return the bitwise or of all, as eight bytes.
+
+    One of the eight is >= 128 if the text is not ASCII. The or has a loop of its own: computed in the loop over bytes,
+    it would widen them to 64 bits, and the loop would take eight times as long.
 
     low : uint8[b], out, from `to` on; data : uint8[b], in, read-only, from `at` on; flags : uint8[64], out
     """
-    source, goal = np.uint64(at), np.uint64(to)  # unsigned, so that no end is looked for from behind
+    source, goal = np.uint64(at), np.uint64(to)  # unsigned, so that no index is tested for being negative
     for i in range(64):
         c = data[source + np.uint64(i)]
         capital = np.uint8(c - np.uint8(65)) < letters
@@ -55,7 +55,7 @@ def fold_block(low: Bytes, to: int, data: Bytes, at: int, letters: np.uint8, fla
 
 @tight_kernel
 def packed(flags: Bytes) -> np.uint64:
-    """64 flags as the bits of one number.
+    """Return 64 flags as the bits of one number.
 
     flags : uint8[64], in, 0 or 1
     """
@@ -70,13 +70,13 @@ def packed(flags: Bytes) -> np.uint64:
 
 @inner_kernel
 def _stays(low: Bytes, end: int, points: Points, accents: Codes) -> bool:
-    """Whether all longer characters of a text are as they stay: small, and without an accent to lose.
+    """Return whether folding leaves all multibyte characters unchanged: lower case, and no accent to strip.
 
     low : uint8[b], in; points : uint32[1114112], in; accents : int32[0 or 1114112], in
     """
     at = 0
     while at < end:
-        if ascii_eight(eight_bytes(low, at)):  # or behind the end, where there is room
+        if ascii_eight(eight_bytes(low, at)):  # may read beyond the end, where the buffer has spare bytes
             at += 8
             continue
         if low[at] < 0x80:
@@ -93,13 +93,13 @@ def _stays(low: Bytes, end: int, points: Points, accents: Codes) -> bool:
 
 @inner_kernel
 def _mark_longer(marks: Marks, low: Bytes, end: int, points: Points, alone: bool) -> None:
-    """Set the bits of longer characters that belong to words; or, of those that stand `alone`, take them back.
+    """Set the bits of multibyte characters that belong to words; with `alone`, clear those that stand alone.
 
     marks : uint64[m], in/out; low : uint8[b], in; points : uint32[1114112], in
     """
     at = 0
     while at < end:
-        if ascii_eight(eight_bytes(low, at)):  # or behind the end, where there is room
+        if ascii_eight(eight_bytes(low, at)):  # may read beyond the end, where the buffer has spare bytes
             at += 8
             continue
         if low[at] < 0x80:
@@ -125,7 +125,7 @@ def _mark_longer(marks: Marks, low: Bytes, end: int, points: Points, alone: bool
 def _mark_blocks(
     marks: Marks, low: Bytes, data: Bytes, begin: int, end: int, letters: np.uint8, flags: Bytes
 ) -> bool:
-    """Fold and mark the text from `begin` to `end`; whether its characters have one byte each.
+    """Fold and mark the text from `begin` to `end`; return whether it is ASCII.
 
     marks : uint64[m], out; low : uint8[b], out; data : uint8[b], in, read-only; flags : uint8[64], scratch
     """
@@ -143,7 +143,7 @@ def _mark_blocks(
             for i in range(left):
                 low[64 * full + i] = data[begin + 64 * full + i]
             some = fold_block(low, 64 * full, low, 64 * full, letters, flags)
-        if not ascii_eight(some):  # here, or in what follows
+        if not ascii_eight(some):  # here, or in the bytes that follow
             for i in range(64 * full, n):
                 met |= np.uint64(low[i])
         marks[np.uint64(full)] = packed(flags) & ((_ONE << np.uint64(left)) - _ONE)
@@ -162,7 +162,7 @@ def _mark_longer_row(
     plain: Codes,
     flags: Bytes,
 ) -> int:
-    """As `mark_row`, for text with longer characters.
+    """Do as `mark_row` for text with multibyte characters.
 
     marks : uint64[b / 64], out; low : uint8[b], out; data : uint8[b], in, read-only; points : uint32[1114112], in
     accents : int32[0 or 1114112], in; plain : int32[m], in; flags : uint8[64], scratch
@@ -190,7 +190,7 @@ def mark_row(
 ) -> int:
     """Write the text from `begin` to `end` in lower case, and a bit for each byte that belongs to a word.
 
-    Returns where the text ends in `low`, or -1 for want of room; bits of the 64 bytes behind it are 0.
+    Returns where the text ends in `low`, or -1 if it is too long; bits of the 64 bytes behind it are 0.
 
     marks : uint64[b / 64], out; low : uint8[b], out; data : uint8[b], in, read-only; points : uint32[1114112], in
     accents : int32[0 or 1114112], in; plain : int32[m], in; flags : uint8[64], scratch
@@ -200,7 +200,7 @@ def mark_row(
     letters = _LETTERS if points[65] & np.uint32(LOWER) == 97 else _NO_CASE
     if _mark_blocks(marks, low, data, begin, end, letters, flags):
         return end - begin
-    if _stays(low, end - begin, points, accents):  # most longer characters do
+    if _stays(low, end - begin, points, accents):  # most multibyte characters do
         _mark_longer(marks, low, end - begin, points, False)
         _mark_longer(marks, low, end - begin, points, True)
         return end - begin
@@ -209,9 +209,9 @@ def mark_row(
 
 @tight_kernel
 def next_edges(edges: Marks, scan: Index, marks: Marks, end: int) -> int:
-    """Where the next words begin and end, by turns; returns how many words. scan[BLOCK] > end / 64 when all is done.
+    """Write where the next words begin and end, in turn; return the number of words. scan[BLOCK] > end / 64 at the end.
 
-    Eight edges are written at a time, those that there are not in vain.
+    Edges are written eight at a time; those beyond the last one are overwritten later.
 
     edges : uint64[EDGES + 80], out; scan : int64[SCAN], in/out; marks : uint64[m], in
     """

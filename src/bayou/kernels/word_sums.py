@@ -1,4 +1,4 @@
-"""Sums over the words of documents of what a table says of each."""
+"""Sums over the words of documents of the entries of a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bayou.kernels.jit import inner_kernel, kernel
 def add_words_of_two(
     out: Floats, table: Floats, indptr: Index, ids: Codes, amounts: Floats, binary: bool, lo: int, hi: int
 ) -> None:
-    """As `add_words`, for two classes: both sums stay at hand, which takes a third of the time.
+    """Do as `add_words` for two classes: both sums stay in registers, which takes a third of the time.
 
     out : float64[n, 2], in/out; table : float64[V, 2], in
     indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in

@@ -1,14 +1,15 @@
 """One weight per word and class on the log-count ratios of a document: online NB-SVM (Wang and Manning).
 
-A word that occurs n_c times among the T_c words of class c, and n_o among the T_o of all others, says
+A word that occurs n_c times among the T_c words of class c, and n_o among the T_o of all others, has the
+log-count ratio
 
     r_c = log (n_c + a) / (T_c + a V) - log (n_o + a) / (T_o + a V),    V words seen, a = 0.3
 
 A document of words with counts m is the row f_wc = log(1 + m_w) r_wc, divided by the root of sum f^2 / K over its
-words and the K possible classes, so that long documents do not shout. The score of class c grows by
-b_c + sum_w (1 + v_wc) f_wc; v and b learn by AdaGrad on -log P(label). Ratios are read before a row is counted, and a
-word that was never seen, or not often enough, says nothing. Several text columns follow one another: each adds to the
-scores it is given.
+words and the K possible classes, so that long documents do not get larger scores. The score of class c grows by
+b_c + sum_w (1 + v_wc) f_wc; v and b learn by AdaGrad on -log P(label). Ratios are those before a row is counted; a
+word that was never seen, or not often enough, takes no part. Of several text columns, each adds to the scores of those
+before it.
 
 The scores are one more expert beside those of `bayou.kernels.experts`: both are mixed by how well they predicted.
 """
@@ -27,14 +28,14 @@ from bayou.kernels.weights import HEAVIEST, log_softmax, pmi_terms, residuals
 from bayou.kernels.word_counts import add_multinomial, count_words
 
 PSEUDO = 0.3  # a, the pseudo-count of a word in a class
-STEADY = 0.1  # is added to the squared gradients, so that the first step is no leap
+STEADY = 0.1  # added to the squared gradients, so that the first step is not too large
 BIAS_SHARE = 0.2  # of a step: the bias sees every document, a word only its own
 WEIGHT, RETURNS = 0, 1  # places in `scalars`
 
 
 @kernel
 def add_bounded(scores: Floats, terms: Floats, prior: Floats, as_pmi: int) -> None:
-    """Terms become pointwise mutual information; scores = log prior + their sum, each raised to LEAST_LIFT.
+    """Replace terms by pointwise mutual information; scores = log prior + sum of max(term, LEAST_LIFT).
 
     scores : float64[n, K], out; terms : float64[n, d, K], in/out, the first `as_pmi` columns as information already
     prior : float64[n, K], in, log
@@ -50,7 +51,7 @@ def add_bounded(scores: Floats, terms: Floats, prior: Floats, as_pmi: int) -> No
 
 @inner_kernel
 def longest_row(indptr: Index) -> int:
-    """The most words of a document.
+    """Return the number of words of the longest document.
 
     indptr : int64[n + 1], in
     """
@@ -86,7 +87,7 @@ def weigh_document(
     amounts: Floats,
     least: float,
 ) -> bool:
-    """Add the weighted ratios of one document's words to its scores; False if none of them says anything.
+    """Add the weighted log-count ratios of one document's words to its scores; return False if no word takes part.
 
     scores : float64[K], in/out; inputs : float64[m, K], out, f; prior : float64[K], in, log
     weights, counts : float64[V, K], in; bias : float64[2, K], in; lengths : float64[K], in, of `others_over_own`
@@ -135,7 +136,7 @@ def learn_document(
     weight: float,
     eta: float,
 ) -> None:
-    """One step of AdaGrad for the words of a document, from scores that were read before.
+    """Take one AdaGrad step of the weights of a document's words, from the scores before it.
 
     weights, squares : float64[V, K], in/out; bias : float64[2, K], in/out, b and its squared gradients
     scores : float64[K], in; residual : float64[K], scratch; inputs : float64[m, K], in; ids : int32[m], in
@@ -171,7 +172,7 @@ def weigh_words(
     size: float,
     least: float,
 ) -> None:
-    """Add what the words of documents say to their scores; `heard` is set where they say something.
+    """Add the weighted log-count ratios of words to the scores of documents; set `heard` where a word takes part.
 
     scores : float64[n, K], in/out; heard : bool[n], in/out; prior : float64[n, K], in, log
     weights, counts : float64[V, K], in; bias : float64[2, K], in; total : float64[K], in
@@ -212,7 +213,7 @@ def weigh_words_then_update(
     eta: float,
     least: float,
 ) -> None:
-    """Row by row: the multinomial term, the scores as they stood before the row; then a step, then the counts.
+    """Predict, then learn, row by row: write multinomial term and scores; then take a step, then count the words.
 
     weights, squares, counts : float64[V, K], in/out; bias : float64[2, K], in/out; total : float64[K], in/out
     seen : int64[1], in/out; terms, scores : float64[n, K], in/out; heard : bool[n], in/out
@@ -254,9 +255,9 @@ def mix_words(
     w: Floats,
     share: float,
 ) -> None:
-    """Row by row: mix what the other experts say with the words' scores; then their mixture weights learn.
+    """Predict, then learn, row by row: mix the other experts with the scores of words; then update the mixture weights.
 
-    As other weights, those of words are heard only once labels come back: see `bayou.kernels.experts`.
+    As for other learned weights, those of words are used only once labels recur: see `bayou.kernels.experts`.
 
     mixture_weights : float64[2], in/out; scalars : float64[2], in/out; last : int64[1], in/out, the label before
     out : float64[n, K], in/out, log P of the others, then of both; scores : float64[n, K], in/out, become log P
