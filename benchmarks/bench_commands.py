@@ -42,7 +42,7 @@ def run() -> Iterator[dict[str, object]]:
         covers = cover_types(table, Path(place) / "covtype.arff")
         yield from evaluating("elec", elec, 1, 5)
         yield from learning(table, Path(place))
-        yield from evaluating("covtype", covers, 5, 1)
+        yield from evaluating("covtype", covers, 5, 3)
 
 
 def cover_types(table: pa.Table, path: Path) -> Path:
