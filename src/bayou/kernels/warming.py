@@ -20,7 +20,6 @@ from numba.core.dispatcher import Dispatcher
 
 import bayou.kernels
 from bayou.kernels.compiling import CompileWatch
-from bayou.kernels.jit import InnerDispatcher
 
 _ARRAYS = re.compile(r"((?:\w+, )*\w+) : (\w+)\[([^\]]*)\](, in, read-only)?")
 _SCALARS = {"int": numba.int64, "float": numba.float64, "bool": numba.boolean}
@@ -156,13 +155,8 @@ def _compile_family(family: list[tuple[str, Any]]) -> tuple[int, list[str]]:
     if _is_kept(family[0][1]):
         return 0, []
     with event.install_listener("numba:compile", CompileWatch()) as compiler:
-        left = [name for name, kernel in family if not (_is_ready(kernel) or _compiled(kernel))]
+        left = [name for name, kernel in family if not kernel.signatures and not _compiled(kernel)]
     return compiler.kernels, left
-
-
-def _is_ready(kernel: Any) -> bool:
-    """Return whether a kernel is compiled for the types of its docstring; inner kernels are, with their callers."""
-    return isinstance(kernel, InnerDispatcher) or signature_of(kernel) in kernel.signatures
 
 
 def _compiled(kernel: Any) -> bool:
