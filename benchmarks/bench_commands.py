@@ -58,16 +58,17 @@ def cover_types(table: pa.Table, path: Path) -> Path:
 
 
 def evaluating(name: str, path: Path, target: float, repeats: int) -> Iterator[dict[str, object]]:
-    known: dict[str, float] = {}
     for model, learner in MODELS.items():
+        work = f"bayou evaluate, {name}, {model}, wall"
         _evaluate(path, model)
-        ours = _least(lambda model=model: _evaluate(path, model), repeats)
-        if jars.MOA.exists() and learner not in known:
-            known[learner] = _least(lambda learner=learner: _moa(path, learner), repeats)
-        peer = known.get(learner)
-        said = "MOA: not here" if peer is None else f"MOA {peer:.2f} s"
-        ratio = None if peer is None else peer / ours
-        yield row(f"bayou evaluate, {name}, {model}, wall", f"{ours:.2f} s", said, ratio, target)
+        if not jars.MOA.exists():
+            ours = _least(lambda model=model: _evaluate(path, model), repeats)
+            yield row(work, f"{ours:.2f} s", "MOA: not here", None, target)
+            continue
+        ours, peer = _turn_by_turn(
+            lambda model=model: _evaluate(path, model), lambda learner=learner: _moa(path, learner), repeats
+        )
+        yield row(work, f"{ours:.2f} s", f"MOA {peer:.2f} s", peer / ours, target)
 
 
 def _evaluate(path: Path, model: str) -> None:
