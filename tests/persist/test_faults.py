@@ -55,16 +55,17 @@ def _traced(forge: Forge, strace: str, home: Path, name: str, *rules: str) -> tu
     while not (home / f"{name}.log").exists():  # a slow process must not open its log under the tracer's eyes
         time.sleep(0.002)
     tracer = subprocess.Popen(
-        [strace, "-f", "-qq", "-s", "200", "-o", str(log), *rules, "-p", str(pid)], stderr=subprocess.PIPE
+        [strace, "-f", "--quiet=exit", "-s", "200", "-o", str(log), *rules, "-p", str(pid)],
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    status = Path(f"/proc/{pid}/status")
-    while "TracerPid:\t0" in status.read_text():
-        assert tracer.poll() is None, tracer.stderr and tracer.stderr.read()
-        time.sleep(0.002)
+    assert tracer.stderr is not None
+    # Said once the process is stopped; /proc names its tracer earlier, and calls made meanwhile would not be seen.
+    attached = tracer.stderr.readline()
+    assert "attached" in attached, attached
     go.touch()
     ended = forge.status()
     tracer.wait(120)
-    assert tracer.stderr is not None
     tracer.stderr.close()
     return ended, log.read_text().splitlines()
 
