@@ -84,8 +84,8 @@ def run() -> Iterator[dict[str, object]]:
             hands, blocks = found[budget] / plain
             label = f"{name}: Auto({budget!r}), at most {factor:g} times"
             yield row(label, f"{hands:.1f} times, {blocks:.1f} from blocks", peer, 1 / hands, 1 / factor)
-        told = multiples(asked, taught["accurate"].engine.sizes())
-        for candidate, multiple in zip(asked, told, strict=True):
+        sizes = multiples(asked, taught["accurate"].engine.sizes())
+        for candidate, multiple in zip(asked, sizes, strict=True):
             hands, blocks = found[repr(candidate.make())] / plain[0]
             label = f"{name}: {candidate.make()!r}, {multiple:.2f} in budgets"
             yield row(label, f"{blocks:.2f} times from blocks", peer, 1 / hands, None)

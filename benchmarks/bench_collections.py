@@ -51,11 +51,11 @@ def rows_per_second(work: Callable[[], object], rows: int, repeats: int = 7) -> 
 
 def row(work: str, ours: float, asked: float) -> dict[str, Any]:
     """A rate beside what is asked of it."""
-    told = f"asked {asked / 1e6:.2f}M"
+    peer = f"asked {asked / 1e6:.2f}M"
     return {
         "work": work,
         "ours": f"{ours / 1e6:.2f}M rows/s",
-        "peer": told,
+        "peer": peer,
         "ratio": ours / asked,
         "target": 1,
     }

@@ -55,13 +55,13 @@ def counts() -> list[dict[str, object]]:
     model.refresh()
     later, labels = as_table(x[WARM_UP:]), y[WARM_UP:]
     rate = _rate(lambda lo: model.test_then_train_batch(later[lo : lo + BATCH], labels[lo : lo + BATCH]))
-    told = f"CountForest, {TREES} trees, {COLUMNS} columns"
-    lines = [row(f"{told}, test-then-train", f"{rate:,.0f} rows/s", "asked 100,000", rate / 100_000, 1)]
+    model_name = f"CountForest, {TREES} trees, {COLUMNS} columns"
+    lines = [row(f"{model_name}, test-then-train", f"{rate:,.0f} rows/s", "asked 100,000", rate / 100_000, 1)]
     peer = RandomForestClassifier(TREES, n_jobs=1, random_state=0).fit(x[:WARM_UP], y[:WARM_UP])
     few = x[WARM_UP : WARM_UP + BATCH]
     asked = as_table(few)
     ours, theirs = beside(lambda: model.predict_proba(asked), lambda: peer.predict_proba(few))
-    lines.append(_line(f"{told}, predict {BATCH:,} rows", BATCH / ours, BATCH / theirs, 1.5))
+    lines.append(_line(f"{model_name}, predict {BATCH:,} rows", BATCH / ours, BATCH / theirs, 1.5))
     records = [{f"x{j:02}": float(v) for j, v in enumerate(values)} for values in few[:SINGLE]]
     single = [few[i : i + 1] for i in range(SINGLE)]
     ours, theirs = beside(
@@ -69,7 +69,7 @@ def counts() -> list[dict[str, object]]:
         lambda: [peer.predict_proba(values) for values in single],
         3,
     )
-    lines.append(_line(f"{told}, predict single rows", SINGLE / ours, SINGLE / theirs, 50))
+    lines.append(_line(f"{model_name}, predict single rows", SINGLE / ours, SINGLE / theirs, 50))
     return lines
 
 
@@ -84,8 +84,8 @@ def _rate(work: Callable[[int], object]) -> float:
 
 
 def _line(work: str, ours: float, theirs: float, target: float) -> dict[str, object]:
-    told = f"RandomForest({TREES}) {theirs:,.0f} rows/s"
-    return row(work, f"{ours:,.0f} rows/s", told, ours / theirs, target)
+    peer_rate = f"RandomForest({TREES}) {theirs:,.0f} rows/s"
+    return row(work, f"{ours:,.0f} rows/s", peer_rate, ours / theirs, target)
 
 
 def adaptive() -> list[dict[str, object]]:
@@ -112,7 +112,7 @@ def adaptive() -> list[dict[str, object]]:
             rate = len(y) / best(ours, PASSES)
             peer = jars.moa(path, f"meta.{setting} -s 10", PASSES)
             if peer is not None:
-                told = f"MOA {setting} {peer.test_then_train:,.0f} rows/s"
+                peer_rate = f"MOA {setting} {peer.test_then_train:,.0f} rows/s"
                 work = f"AdaptiveForest(trees=10), first {len(y):,} rows of Electricity, test-then-train"
-                lines.append(row(work, f"{rate:,.0f} rows/s", told, rate / peer.test_then_train, 5))
+                lines.append(row(work, f"{rate:,.0f} rows/s", peer_rate, rate / peer.test_then_train, 5))
     return lines

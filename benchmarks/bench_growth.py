@@ -111,8 +111,8 @@ def lines(name: str) -> list[dict[str, object]]:
     out = []
     for model, points in sweep(name).items():
         (least, first), (most, last) = points[0], points[-1]
-        told = f"{model}, {least:,} to {most:,} {name}: exponent"
-        out.append(row(told, f"{first:.3g} s", f"{last:.3g} s", exponent(points), f"<= {MOST}"))
+        work = f"{model}, {least:,} to {most:,} {name}: exponent"
+        out.append(row(work, f"{first:.3g} s", f"{last:.3g} s", exponent(points), f"<= {MOST}"))
     return out
 
 

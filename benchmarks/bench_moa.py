@@ -98,17 +98,17 @@ def _river(model: Any, columns: dict[str, np.ndarray], y: np.ndarray) -> float:
 
 
 def _beside(
-    told: str, ours: jars.Rates, name: str, peer: jars.Rates | None, targets: dict[str, object]
+    subject: str, ours: jars.Rates, name: str, peer: jars.Rates | None, targets: dict[str, object]
 ) -> list[dict[str, object]]:
     lines = []
     for work in jars.Rates._fields:
         a = getattr(ours, work)
-        said = f"{told}, {work.replace('_', '-')}"
+        label = f"{subject}, {work.replace('_', '-')}"
         if peer is None:
-            lines.append(row(said, _rate(a), f"{name}: not here", None, targets.get(work, "-")))
+            lines.append(row(label, _rate(a), f"{name}: not here", None, targets.get(work, "-")))
         else:
             b = getattr(peer, work)
-            lines.append(row(said, _rate(a), f"{name} {_rate(b)}", a / b, targets.get(work, "-")))
+            lines.append(row(label, _rate(a), f"{name} {_rate(b)}", a / b, targets.get(work, "-")))
     return lines
 
 
@@ -117,7 +117,7 @@ def _rate(value: float) -> str:
 
 
 def _naive_bayes(
-    told: str,
+    subject: str,
     columns: dict[str, np.ndarray],
     y: np.ndarray,
     targets: dict[str, object],
@@ -129,7 +129,7 @@ def _naive_bayes(
     lines = []
     for density in densities:
         ours = _rates(lambda density=density: NaiveBayes(density), X, y)
-        lines += _beside(f"NaiveBayes('{density}') from Arrow, {told}", ours, "MOA", peer, targets)
+        lines += _beside(f"NaiveBayes('{density}') from Arrow, {subject}", ours, "MOA", peer, targets)
     return lines
 
 
@@ -152,11 +152,11 @@ def mixed() -> list[dict[str, object]]:
 
 
 def _beside_river(
-    told: str, columns: dict[str, np.ndarray], y: np.ndarray, name: str, peer: float
+    subject: str, columns: dict[str, np.ndarray], y: np.ndarray, name: str, peer: float
 ) -> list[dict[str, object]]:
     ours = _by_batches(NaiveBayes("gaussian").test_then_train_batch, as_table(columns), y)
-    said = f"NaiveBayes('gaussian') from Arrow, {told}, test-then-train beside River"
-    return [row(said, _rate(ours), f"River {name} {_rate(peer)}", ours / peer, 400)]
+    label = f"NaiveBayes('gaussian') from Arrow, {subject}, test-then-train beside River"
+    return [row(label, _rate(ours), f"River {name} {_rate(peer)}", ours / peer, 400)]
 
 
 def wide() -> list[dict[str, object]]:

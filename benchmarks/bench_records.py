@@ -56,8 +56,8 @@ def _line(
     for model, records in ((ours, mine), (peer, theirs)):
         both(model, records, y)
     a, b = beside(lambda: work(ours, mine, y), lambda: work(peer, theirs, y), 5)
-    told = type(peer).__name__
-    return row(name, f"{1e6 * a / ROWS:.1f} us", f"River {told} {1e6 * b / ROWS:.1f} us", b / a, target)
+    peer_name = type(peer).__name__
+    return row(name, f"{1e6 * a / ROWS:.1f} us", f"River {peer_name} {1e6 * b / ROWS:.1f} us", b / a, target)
 
 
 def normals() -> list[dict[str, object]]:
@@ -66,14 +66,14 @@ def normals() -> list[dict[str, object]]:
     lines = []
     for name, records in found.items():
         numbers = [{key: float(value) for key, value in x.items()} for x in records]
-        for work, told, target in (
+        for work, verb, target in (
             (both, "predict, then learn", 10),
             (learn, "learn", 1.5),
             (predict, "predict", 25),
         ):
-            said = f"NaiveBayes by records, {told}, {name}"
+            label = f"NaiveBayes by records, {verb}, {name}"
             ours, peer = NaiveBayes(numeric="gaussian"), naive_bayes.GaussianNB()
-            lines.append(_line(said, work, ours, peer, records, numbers, y, target))
+            lines.append(_line(label, work, ours, peer, records, numbers, y, target))
     return lines
 
 
@@ -84,12 +84,12 @@ def trees() -> list[dict[str, object]]:
     found, y = _records()
     lines = []
     for name, records in found.items():
-        said = f"HoeffdingTree by records, predict, then learn, {name}"
+        label = f"HoeffdingTree by records, predict, then learn, {name}"
         lines.append(
-            _line(said, both, HoeffdingTree(), tree.HoeffdingTreeClassifier(), records, records, y, 2)
+            _line(label, both, HoeffdingTree(), tree.HoeffdingTreeClassifier(), records, records, y, 2)
         )
     few = found["8 numbers"]
     peer = ensemble.BaggingClassifier(tree.HoeffdingTreeClassifier(), n_models=10, seed=1)
-    said = "10 bagged trees by records, predict, then learn, 8 numbers"
-    lines.append(_line(said, both, Bagging(n_estimators=10), peer, few, few, y, None))
+    label = "10 bagged trees by records, predict, then learn, 8 numbers"
+    lines.append(_line(label, both, Bagging(n_estimators=10), peer, few, few, y, None))
     return lines

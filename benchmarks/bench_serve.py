@@ -86,10 +86,10 @@ def _lines(parts: Sequence[str] = ()) -> Iterator[dict[str, object]]:
 
 def _while_learning() -> list[dict[str, object]]:
     found = soak(30.0)
-    told = ", ".join(f"{name} {value}" for name, value in found.items())
+    figures = ", ".join(f"{name} {value}" for name, value in found.items())
     wrong = float(str(found["answers of no state"]))
     return [
-        _line("1,000 predictions/s and 10,000 learned rows/s, 30 s", told, None, f"0 wrong ({wrong:.0f})")
+        _line("1,000 predictions/s and 10,000 learned rows/s, 30 s", figures, None, f"0 wrong ({wrong:.0f})")
     ]
 
 
@@ -197,12 +197,12 @@ def _overload(port: int, pid: int) -> list[dict[str, object]]:
     grown = resident(pid) / before - 1
     time.sleep(2.0)
     after = open_loop(port, single_rows(), 0.5 * peak, 3.0)
-    told = (
+    figures = (
         f"peak {peak:,.0f}/s; at 4 x: {over.goodput:,.0f}/s answered, p99 {over.quantile(0.99):.0f} ms, "
         f"{over.refused:,} refused, {over.lost:,} lost, memory {100 * grown:+.1f} %; "
         f"2 s later p99 {after.quantile(0.99):.1f} ms, {after.refused} refused"
     )
-    return [_line("goodput at 4 x capacity / 80 % of peak", told, over.goodput / (0.8 * peak), 1)]
+    return [_line("goodput at 4 x capacity / 80 % of peak", figures, over.goodput / (0.8 * peak), 1)]
 
 
 def soak(seconds: float) -> dict[str, object]:
@@ -238,9 +238,9 @@ def _teach(port: int, stop: threading.Event, learned: list[int]) -> None:
     while not stop.is_set():
         connection.request("POST", "/learn", body, {"Content-Type": ARROW})
         answer = connection.getresponse()
-        told = json.loads(answer.read())
+        response = json.loads(answer.read())
         if answer.status == 200:
-            learned[0] += told["rows"]
+            learned[0] += response["rows"]
         ahead = begin + learned[0] / 10_000 - time.perf_counter()
         if ahead > 0:
             stop.wait(ahead)
@@ -255,8 +255,8 @@ def verified(folder: Path, found: Outcome) -> dict[str, object]:
     asked = [json.loads(request.partition(b"\r\n\r\n")[2])["record"] for request in single_rows()]
     answers: dict[str, list[list[float]]] = {}
     for body in found.bodies:
-        told = json.loads(body)
-        answers.setdefault(told["snapshot"], []).append(told["probabilities"])
+        response = json.loads(body)
+        answers.setdefault(response["snapshot"], []).append(response["probabilities"])
     model, same, states = _model(), 0, 0
     entries = (items for _, items in Log(folder, 0).entries(0))
     for items in [None, *entries]:

@@ -86,9 +86,9 @@ def _vowpal() -> float | None:
             for x, y in zip(X, labels, strict=True):
                 cells = " ".join(f"{j}:{v:.5g}" for j, v in enumerate(x))
                 file.write(f"{1 if y == 'a' else -1} | {cells}\n")
-        told = f"-d {data} --cache_file {cache} --loss_function logistic --quiet"
-        Workspace(f"{told} -k").finish()
-        return VOWPAL_ROWS / best(lambda: Workspace(told).finish(), 3)
+        options = f"-d {data} --cache_file {cache} --loss_function logistic --quiet"
+        Workspace(f"{options} -k").finish()
+        return VOWPAL_ROWS / best(lambda: Workspace(options).finish(), 3)
 
 
 def _khiops(ours: float) -> dict[str, object]:

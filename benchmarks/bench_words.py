@@ -86,8 +86,8 @@ def growing() -> list[dict[str, object]]:
         a, b = beside(ours, peer, 5)
         work = f"multinomial, learn CSR in chunks of 1,000, vocabulary grows: {name}"
         n = len(y)
-        said = f"MultinomialNB {n / b / 1e6:.3f}M"
-        lines.append(row(work, f"{n / a / 1e6:.3f}M docs/s", said, b / a, 8))
+        peer = f"MultinomialNB {n / b / 1e6:.3f}M"
+        lines.append(row(work, f"{n / a / 1e6:.3f}M docs/s", peer, b / a, 8))
     return lines
 
 

@@ -45,17 +45,17 @@ def weka_aode(rows: Path, passes: int = 12) -> Rates | None:
     return _rates(WEKA, "WekaRates.java", str(rows), str(passes))
 
 
-def java(jar: Path, *told: str) -> str | None:
+def java(jar: Path, *arguments: str) -> str | None:
     """What a Java program with this jar prints, or None where one of both is not here."""
     if shutil.which("java") is None or not jar.exists():
         return None
-    command = ["java", "-XX:+UseSerialGC", "-Xmx2g", "-cp", str(jar), *told]
+    command = ["java", "-XX:+UseSerialGC", "-Xmx2g", "-cp", str(jar), *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def _rates(jar: Path, source: str, *told: str) -> Rates | None:
-    said = java(jar, str(_SOURCES / source), *told)
-    return None if said is None else Rates(*map(float, said.split()[-3:]))
+def _rates(jar: Path, source: str, *arguments: str) -> Rates | None:
+    output = java(jar, str(_SOURCES / source), *arguments)
+    return None if output is None else Rates(*map(float, output.split()[-3:]))
 
 
 def write_arff(path: Path, columns: dict[str, np.ndarray], y: np.ndarray) -> Path:

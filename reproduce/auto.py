@@ -77,10 +77,12 @@ def each_row(model: Any, rows: Rows, folds: int) -> np.ndarray:
 def measured(model: Any, rows: Rows, folds: int) -> Found:
     """Accuracy (%) and log-loss; of a stream also after 1,000, 4,000 and 16,000 rows."""
     found = each_row(model, rows, folds)
-    told: Found = {"rows": len(rows), "accuracy": 100 * found[0].mean(), "log_loss": found[1].mean()}
+    result: Found = {"rows": len(rows), "accuracy": 100 * found[0].mean(), "log_loss": found[1].mean()}
     if not folds:
-        told["after"] = {n: found[:, :n].mean(axis=1).tolist() for n in (1000, 4000, 16000) if n < len(rows)}
-    return {name: round(v, 6) if isinstance(v, float) else v for name, v in told.items()}
+        result["after"] = {
+            n: found[:, :n].mean(axis=1).tolist() for n in (1000, 4000, 16000) if n < len(rows)
+        }
+    return {name: round(v, 6) if isinstance(v, float) else v for name, v in result.items()}
 
 
 def candidates(budget: str) -> dict[str, Callable[[], Any]]:
@@ -92,11 +94,11 @@ def uncertain(name: str, order: str, size: int, budget: str, best: str, least: s
     """By how much Auto differs from the best candidates, with standard errors, over the rows of one set."""
     rows = ordered(load(name, size), order)
     auto = each_row(Auto(budget), rows, folds)
-    told = []
+    parts = []
     for i, (other, scale, unit) in enumerate(((best, 100, "points"), (least, 1, "nats"))):
         gaps = scale * (auto[i] - each_row(candidates(budget)[other](), rows, folds)[i])
-        told.append(f"{gaps.mean():+.4g} ± {gaps.std() / len(gaps) ** 0.5:.2g} {unit}")
-    return f"{name}, {order}: {' and '.join(told)}"
+        parts.append(f"{gaps.mean():+.4g} ± {gaps.std() / len(gaps) ** 0.5:.2g} {unit}")
+    return f"{name}, {order}: {' and '.join(parts)}"
 
 
 def table(kept: dict[str, Found], budget: str, folds: int) -> Iterator[str]:

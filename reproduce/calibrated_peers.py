@@ -65,19 +65,19 @@ def lines() -> Iterator[str]:
         known = np.array([i for i in range(len(rows)) if rows.labels[i] in set(classes)])
         X, labels = X[known], [rows.labels[i] for i in known]
         y = np.array([classes.index(label) for label in labels])
-        told = []
+        predictions = []
         plain = Calibrated(NaiveBayes("gaussian"))
         for model in (NaiveBayes("gaussian"), plain, Calibrated(plain.blank(), "isotonic")):
             model.partial_fit(X[:first], y[:first])
-            told.append(model.test_then_train_batch(X[first:], y[first:]))
-        told.append(by_river(X, labels, classes, first))
+            predictions.append(model.test_then_train_batch(X[first:], y[first:]))
+        predictions.append(by_river(X, labels, classes, first))
         theirs = [
             GaussianNB(),
             *(CalibratedClassifierCV(GaussianNB(), method=m, cv=5) for m in ("sigmoid", "isotonic")),
         ]
-        told += [model.fit(X[:first], y[:first]).predict_proba(X[first:]) for model in theirs]
+        predictions += [model.fit(X[:first], y[:first]).predict_proba(X[first:]) for model in theirs]
         cells = []
-        for proba in told:
+        for proba in predictions:
             accuracy, loss = scores(proba, y[first:])
             cells.append(f"{error(proba, y[first:]):.4f} / {accuracy:.1f} / {loss:.3f}")
         yield f"| {name} | {' | '.join(cells)} |"

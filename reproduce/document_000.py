@@ -171,11 +171,11 @@ def run_holdout(numeric: str, names: Sequence[str]) -> None:
     print(f"{'mean gain':22}" + "".join(f"{np.mean(gains[rule]):10.2f}" for rule in make))
     print(f"{'worst gain':22}" + "".join(f"{np.min(gains[rule]):10.2f}" for rule in make))
     print(f"{'worst log-loss':22}" + "".join(f"{np.max(losses[rule]):10.4f}" for rule in make))
-    told = {
+    measures = {
         "ece": "calibration error", "ece_split": "the same per split", "floor": "were it calibrated",
         "debiased": "above that, per split",
     }  # fmt: skip
-    for key, words in told.items():
+    for key, words in measures.items():
         print(f"{words:22}" + "".join(f"{mean_of(found, rule, key):10.3f}" for rule in make))
 
 

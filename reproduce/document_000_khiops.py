@@ -76,8 +76,8 @@ def report_on(tables: Iterable[pa.Table]) -> dict[str, Any]:
         base = Path(folder)
         kinds = ["Numerical" if _is_number(column) else "Categorical" for column in first.columns[:-2]]
         lines = [f"\t{kind}\tx{j};" for j, kind in enumerate(kinds)]
-        told = "\n".join([*lines, "\tCategorical\ty;", "Unused\tCategorical\tpart;"])
-        (base / "rows.kdic").write_text(f"Dictionary\trows\n{{\n{told}\n}};\n")
+        fields = "\n".join([*lines, "\tCategorical\ty;", "Unused\tCategorical\tpart;"])
+        (base / "rows.kdic").write_text(f"Dictionary\trows\n{{\n{fields}\n}};\n")
         options = csv.WriteOptions(delimiter="\t", quoting_style="none")
         with csv.CSVWriter(base / "rows.txt", first.schema, write_options=options) as out:
             for table in chain([first], pieces):

@@ -28,8 +28,8 @@ MODELS = {
 
 def right(model: NaiveBayes, proba: np.ndarray, labels: list[object]) -> int:
     """Rows whose most probable class is theirs; a row before anything is known counts as wrong."""
-    told = np.array(model.labels(), dtype=object)[proba.argmax(axis=1)]
-    return int(np.sum((told == np.array(labels, dtype=object)) & proba.any(axis=1)))
+    predicted = np.array(model.labels(), dtype=object)[proba.argmax(axis=1)]
+    return int(np.sum((predicted == np.array(labels, dtype=object)) & proba.any(axis=1)))
 
 
 def folds(kind: str, rows: Rows, used: int) -> float:
@@ -65,5 +65,5 @@ if __name__ == "__main__":
         mixed = rows.take(np.random.default_rng(0).permutation(len(rows)))
         for kind in MODELS:
             held = folds(kind, rows, 2 if name == "adult" else 10)
-            (told, cells), (shuffled, _) = stream(kind, rows), stream(kind, mixed)
-            print(f"| {name} | {kind} | {cells} | {held:.2f} | {told:.2f} | {shuffled:.2f} |", flush=True)
+            (in_order, cells), (shuffled, _) = stream(kind, rows), stream(kind, mixed)
+            print(f"| {name} | {kind} | {cells} | {held:.2f} | {in_order:.2f} | {shuffled:.2f} |", flush=True)

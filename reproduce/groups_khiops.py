@@ -41,9 +41,9 @@ def khiops_groups(table: Counts) -> tuple[list[list[int]], float]:
     place = [(v, c) for v, row in enumerate(table) for c, n in enumerate(row) for _ in range(n)]
     again = place + place[: table.shape[1]]  # a few rows to test, which it asks for
     data = Rows({"x": pa.array([f"v{v}" for v, _ in again])}, [f"c{c}" for _, c in again])
-    told = khiops_report(data, np.arange(len(place)))["preparationReport"]
-    level = float(told["variablesStatistics"][0]["level"])
-    details = told.get("variablesDetailedStatistics", {}).get("R1", {})
+    report = khiops_report(data, np.arange(len(place)))["preparationReport"]
+    level = float(report["variablesStatistics"][0]["level"])
+    details = report.get("variablesDetailedStatistics", {}).get("R1", {})
     if level == 0 or "dataGrid" not in details:
         return [list(range(len(table)))], level
     side: dict[str, Any] = details["dataGrid"]["dimensions"][0]

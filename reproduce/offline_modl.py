@@ -40,8 +40,8 @@ def accuracy(recipe: GKClass, rows: Rows, learned: NDArray[np.int64], asked: NDA
     table = pa.table(dict(rows.columns))
     model.learn_batch(table.take(learned), [rows.labels[i] for i in learned])
     block = model.refresh().encode(table.take(asked))
-    told = np.array(model.labels(), dtype=object)[model.proba(block).argmax(axis=1)]
-    return float(100 * np.mean(told == np.array([rows.labels[i] for i in asked], dtype=object)))
+    predicted = np.array(model.labels(), dtype=object)[model.proba(block).argmax(axis=1)]
+    return float(100 * np.mean(predicted == np.array([rows.labels[i] for i in asked], dtype=object)))
 
 
 def accuracies(name: str) -> list[float]:

@@ -85,7 +85,7 @@ def by_crepes(batches: Batches) -> tuple[np.ndarray, float] | None:
     return sets[np.arange(len(later)), np.maximum(later, 0)] & (later >= 0), float(sets.sum(axis=1).mean())
 
 
-def told(found: tuple[np.ndarray, float] | None) -> str:
+def as_cell(found: tuple[np.ndarray, float] | None) -> str:
     """Least and greatest coverage of a window, coverage and size."""
     if found is None:
         return "not installed"
@@ -100,7 +100,7 @@ def lines() -> Iterator[str]:
     for name, make in STREAMS.items():
         batches = make()
         rate = ConformalSet().rate
-        found = (told(held(batches, rate)), told(held(batches, FIXED)), told(by_crepes(batches)))
+        found = (as_cell(held(batches, rate)), as_cell(held(batches, FIXED)), as_cell(by_crepes(batches)))
         yield f"| {name} | {' | '.join(found)} |"
 
 

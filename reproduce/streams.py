@@ -166,8 +166,8 @@ def tables(found: dict[str, dict[str, Run]]) -> str:
                 for s in (*OURS, *THEIRS)
             ]
             pace = sorted(speed(runs[OURS[0]]) / speed(peer) for peer in peers)
-            told = f"{speed(runs[OURS[0]]):,.0f}" + (f": {pace[-1]:.1f}, {pace[0]:.1f}" if pace else "")
-            lines.append(f"| {name} | {rows:,} | {' | '.join(cells)} | {told if rows == whole else ''} |")
+            speeds = f"{speed(runs[OURS[0]]):,.0f}" + (f": {pace[-1]:.1f}, {pace[0]:.1f}" if pace else "")
+            lines.append(f"| {name} | {rows:,} | {' | '.join(cells)} | {speeds if rows == whole else ''} |")
     return "\n".join(lines)
 
 

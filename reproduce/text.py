@@ -186,8 +186,8 @@ def curve() -> list[dict[str, Any]]:
         proba = again.test_then_train_batch(rows, y[1:].tolist())
         places = {c: i for i, c in enumerate(again.labels())}
         right = np.array([places[c] for c in y[1:]])
-        told = proba[np.arange(len(right)), right]
-        losses = -np.log(np.maximum(told, 1e-15))
+        of_label = proba[np.arange(len(right)), right]
+        losses = -np.log(np.maximum(of_label, 1e-15))
         wrong = (proba.argmax(axis=1) != right).astype(float)
         ends = range(WINDOW, len(right), 100)
         found.append({

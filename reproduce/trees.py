@@ -65,12 +65,14 @@ MODELS: dict[str, tuple[Callable[[], Any], dict[str, float]]] = {
 def accuracies(name: str) -> dict[str, float]:
     """All models over one stream, in one pass."""
     file, options, *_ = STREAMS[name]
-    told = dict(options)
+    read_options = dict(options)
     if name == "covtype":
-        with open_stream(DATA / file, **told) as probe:
-            told["nominal"] = [column for column in probe.columns if column.startswith(tuple(COVTYPE))]
+        with open_stream(DATA / file, **read_options) as probe:
+            read_options["nominal"] = [
+                column for column in probe.columns if column.startswith(tuple(COVTYPE))
+            ]
     models = {label: make() for label, (make, _) in MODELS.items()}
-    with open_stream(DATA / file, **told) as stream:
+    with open_stream(DATA / file, **read_options) as stream:
         result = prequential(models, stream)
     return {label: 100 * float(result[label].scores.accuracy) for label in models}
 

@@ -57,8 +57,8 @@ def _check_numba(path: Path, compiled: bool) -> None:
     """Compiled kernels ask for the minor version of Numba that made them; without, many versions will do."""
     with zipfile.ZipFile(path) as wheel:
         name = next(name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
-        told = message_from_string(wheel.read(name).decode())
-    (numba,) = (line for line in told.get_all("Requires-Dist", []) if line.startswith("numba"))
+        metadata = message_from_string(wheel.read(name).decode())
+    (numba,) = (line for line in metadata.get_all("Requires-Dist", []) if line.startswith("numba"))
     if compiled != ("==" in numba) or compiled == path.name.endswith("-none-any.whl"):
         sys.exit(f"{path.name} asks for {numba}")
     print(f"  asks for {numba}")
@@ -76,10 +76,10 @@ def try_out(path: Path) -> None:
 
 
 def _doctor(place: Installed) -> str:
-    told = place.output(
+    output = place.output(
         "-P", "-c", "import sys; from bayou.cli import main; sys.argv[1:] = ['doctor']; main()"
     )
-    return next(line for line in told.splitlines() if line.startswith("kernels"))
+    return next(line for line in output.splitlines() if line.startswith("kernels"))
 
 
 if __name__ == "__main__":

@@ -74,12 +74,12 @@ def mutants(text: str, chosen: Sequence[int] | None = None) -> Iterator[tuple[in
         node = siblings if i is None else siblings[i]
         twin = changed(node)
         assert twin is not None
-        told = f"{ast.unparse(node)}  ->  {ast.unparse(twin)}"
+        change = f"{ast.unparse(node)}  ->  {ast.unparse(twin)}"
         if i is None:
             setattr(parent, field, twin)
         else:
             siblings[i] = twin
-        yield node.lineno, told, ast.fix_missing_locations(tree)
+        yield node.lineno, change, ast.fix_missing_locations(tree)
 
 
 def n_mutants(text: str) -> int:

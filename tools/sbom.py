@@ -42,7 +42,7 @@ def closure(name: str) -> dict[str, Distribution]:
 
 def component(name: str, package: Distribution, kind: str = "library") -> dict[str, Any]:
     """A package as CycloneDX tells it."""
-    told: dict[str, Any] = {
+    component: dict[str, Any] = {
         "type": kind,
         "bom-ref": _reference(name, package),
         "name": name,
@@ -51,11 +51,11 @@ def component(name: str, package: Distribution, kind: str = "library") -> dict[s
     }
     licence = package.metadata.get("License-Expression")
     if licence:
-        told["licenses"] = [{"expression": licence}]
+        component["licenses"] = [{"expression": licence}]
     else:
         named = [c.split(" :: ")[-1] for c in package.metadata.get_all("Classifier", []) if "License" in c]
-        told["licenses"] = [{"license": {"name": n}} for n in sorted(set(named))]
-    return told
+        component["licenses"] = [{"license": {"name": n}} for n in sorted(set(named))]
+    return component
 
 
 def bill(dist: Path) -> dict[str, Any]:

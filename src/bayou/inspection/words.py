@@ -86,7 +86,7 @@ def words_met_often(inside: ModelContents) -> Iterator[tuple[str, int, int]]:
             for name, text in zip(inside.schema.names(Kind.TEXT), view.summary.texts, strict=False):
                 recipe = inside.schema.text_recipe(name)
                 if recipe is not None and recipe.min_count > 1:
-                    yield name, int(text.heard().sum()), recipe.min_count
+                    yield name, int(text.words_in_use().sum()), recipe.min_count
 
 
 def word_tables(inside: ModelContents) -> Iterator[WordTable]:
@@ -101,7 +101,7 @@ def word_tables(inside: ModelContents) -> Iterator[WordTable]:
                 continue
             vocabulary = inside.schema.vocabularies[name]
             rows, ids = text.in_order()
-            counted = text.heard()[rows]
+            counted = text.words_in_use()[rows]
             ids_counted, counts = ids[counted], counts[rows[counted]]
             total = counts.sum(axis=0) + len(ids_counted)
             rest = counts.sum() - counts.sum(axis=0) + len(ids_counted)

@@ -16,7 +16,7 @@ import numpy as np
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.value_counts import cached_log
-from bayou.kernels.word_counts import count_words, forget_word, word_heard
+from bayou.kernels.word_counts import count_words, forget_word, word_in_use
 
 SMALL = 256  # counts below it are tallied
 
@@ -89,14 +89,14 @@ def tally_words(
     tally : int64[K, SMALL], in/out, 0; large : int32[K, V], out; n_large : int64[K], in/out, 0
     ranks : int64[V], in, or int64[0]; counts : float64[V, K], in
     """
-    heard = 0
+    n_used = 0
     for v in range(counts.shape[0]):
-        if word_heard(counts, v, least):
-            heard += 1
+        if word_in_use(counts, v, least):
+            n_used += 1
             for c in range(counts.shape[1]):
                 if counts[v, c] > 0.0:
                     tally_word(tally, large, n_large, ranks, c, v, counts[v, c])
-    return heard
+    return n_used
 
 
 @inner_kernel
@@ -151,16 +151,16 @@ def bernoulli_table(
     words, k = counts.shape
     tally, n_large = np.zeros((k, SMALL), np.int64), np.zeros(k, np.int64)
     large = np.empty((k, words), np.int32)
-    heard = tally_words(tally, large, n_large, ranks, counts, least)
+    n_used = tally_words(tally, large, n_large, ranks, counts, least)
     if least > 0.0:
-        size = float(heard)
+        size = float(n_used)
     for c in range(k):
         base[c] = absent_sum(tally, large, n_large, counts, total, size, logs, alpha, c)
     for v in range(words):
-        speaks = word_heard(counts, v, least)
+        is_used = word_in_use(counts, v, least)
         for c in range(k):
             absent = cached_log(total[c] - counts[v, c] + alpha, logs)
-            table[v, c] = cached_log(counts[v, c] + alpha, logs) - absent if speaks else 0.0
+            table[v, c] = cached_log(counts[v, c] + alpha, logs) - absent if is_used else 0.0
 
 
 @kernel
@@ -196,13 +196,13 @@ def bernoulli_predict_then_update(
     seats = words - 1 if len(taken_at) > 0 else words  # without the last one, which is emptied at once
     tally, n_large = np.zeros((k, SMALL), np.int64), np.zeros(k, np.int64)
     large = np.empty((k, words), np.int32)
-    heard = tally_words(tally, large, n_large, ranks, counts, least)
-    was_heard = np.empty(len(ids), np.bool_)
+    n_used = tally_words(tally, large, n_large, ranks, counts, least)
+    was_in_use = np.empty(len(ids), np.bool_)
     base, stale, size = np.empty(k), np.ones(k, np.bool_), -1.0
     score = np.empty(k)
     for i in range(len(y)):
         row = indptr[i : i + 2]
-        now = max(float(seen[0]), declared) if least == 0.0 else float(heard)
+        now = max(float(seen[0]), declared) if least == 0.0 else float(n_used)
         if now != size:
             size = now
             stale[:] = True
@@ -212,7 +212,7 @@ def bernoulli_predict_then_update(
                 stale[c] = False
         score[:] = 0.0
         for e in range(row[0], row[1]):
-            if amounts[e] > 0.0 and word_heard(counts, ids[e], least):
+            if amounts[e] > 0.0 and word_in_use(counts, ids[e], least):
                 for c in range(k):
                     absent = cached_log(total[c] - counts[ids[e], c] + alpha, logs)
                     score[c] += cached_log(counts[ids[e], c] + alpha, logs) - absent
@@ -224,8 +224,8 @@ def bernoulli_predict_then_update(
             continue
         if len(taken_at) > 0:
             for t in range(taken_at[i], taken_at[i + 1]):
-                if word_heard(counts, taken[t], least):
-                    heard -= 1
+                if word_in_use(counts, taken[t], least):
+                    n_used -= 1
                     for b in range(k):
                         if counts[taken[t], b] > 0.0:
                             untally_word(tally, large, n_large, ranks, b, taken[t], counts[taken[t], b])
@@ -233,17 +233,17 @@ def bernoulli_predict_then_update(
                 forget_word(counts, seen, taken[t])
                 ranks[taken[t]] = takers[t]
         for e in range(row[0], row[1]):
-            was_heard[e] = word_heard(counts, later[e], least)
-            if amounts[e] > 0.0 and was_heard[e] and counts[later[e], c] > 0.0:
+            was_in_use[e] = word_in_use(counts, later[e], least)
+            if amounts[e] > 0.0 and was_in_use[e] and counts[later[e], c] > 0.0:
                 untally_word(tally, large, n_large, ranks, c, later[e], counts[later[e], c])
         count_words(counts, total, seen, row, later, amounts, y[i : i + 1], w[i : i + 1], 1.0, True)
         if seats < words:
             forget_word(counts, seen, seats)
         for e in range(row[0], row[1]):
-            if amounts[e] > 0.0 and was_heard[e]:
+            if amounts[e] > 0.0 and was_in_use[e]:
                 tally_word(tally, large, n_large, ranks, c, later[e], counts[later[e], c])
-            elif amounts[e] > 0.0 and word_heard(counts, later[e], least):
-                heard += 1
+            elif amounts[e] > 0.0 and word_in_use(counts, later[e], least):
+                n_used += 1
                 for b in range(k):
                     if counts[later[e], b] > 0.0:
                         tally_word(tally, large, n_large, ranks, b, later[e], counts[later[e], b])

@@ -164,12 +164,12 @@ def back_off_rows(
                 )  # fmt: skip
         for r in range(out.shape[0]):
             if one_dependent:
-                speaks = start_reading(
+                takes_part = start_reading(
                     start, classes, singles, present, at, row, width, declared_classes, min_count, r
                 )
                 for c in range(k):
-                    out[r, i, c] += start[0, c] if speaks else -np.inf
-                if not speaks:
+                    out[r, i, c] += start[0, c] if takes_part else -np.inf
+                if not takes_part:
                     continue
             for j in range(m):
                 if row[j] < 0 or (one_dependent and j == r):

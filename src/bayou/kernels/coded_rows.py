@@ -11,7 +11,7 @@ from bayou.block import Codes, Floats, Index
 from bayou.kernels.ecoc import add_sides, cell_odds, count_sides, fold_row, log_totals, side_width
 from bayou.kernels.jit import ZERO, kernel
 from bayou.kernels.value_counts import cached_log
-from bayou.kernels.word_counts import count_in_turn, word_heard
+from bayou.kernels.word_counts import count_in_turn, word_in_use
 
 
 @kernel
@@ -99,7 +99,7 @@ def word_odds_then_update(
         for c in range(wide):
             score[c] = 0.0
         for e in range(indptr[i], indptr[i + 1]):
-            if least > 0.0 and not word_heard(counts, ids[e], least):
+            if least > 0.0 and not word_in_use(counts, ids[e], least):
                 continue
             weight = add_sides(sides, flat, ids[e] * k, dichotomies)
             if weight == 0.0:

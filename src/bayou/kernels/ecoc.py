@@ -18,7 +18,7 @@ from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.moments import merge_moments
 from bayou.kernels.normal import read_columns
 from bayou.kernels.value_counts import cached_log, log_or_floor
-from bayou.kernels.word_counts import word_heard
+from bayou.kernels.word_counts import word_in_use
 
 LOG_2 = math.log(2.0)
 
@@ -173,7 +173,7 @@ def odds_table(
     said, sheet, wide = out.reshape(-1), fold.reshape(-1), out.shape[1]
     log_totals(below, sides, total, width, dichotomies, logs, alpha, m)
     for r in range(len(cells)):
-        if least > 0.0 and not word_heard(counts, cells[r], least):
+        if least > 0.0 and not word_in_use(counts, cells[r], least):
             for c in range(wide):
                 said[r * wide + c] = 0.0
             continue

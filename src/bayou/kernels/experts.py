@@ -50,7 +50,7 @@ from bayou.kernels.weights import (
     SHIFT_MEAN,
     TAU,
     WEIGHT,
-    keep_speaking,
+    keep_informative,
     pmi_terms,
     residuals,
     safe_share,
@@ -94,8 +94,8 @@ def learn_experts(
     last : int64[1], in/out; terms : float64[n, active, K], in/out, become inputs;
     prior, pmi_prior : float64[n, K], in, log; index : int64[active], in, the columns that have terms
     the first `as_pmi` come as pointwise mutual information already
-    y : int32[n], in; w : float64[n], in; outside : bool[n], in, rows of which the weights are not heard
-    far : bool[n], in, rows of which the weights are not heard as they are now, but for their average
+    y : int32[n], in; w : float64[n], in; outside : bool[n], in, rows for which the weights are not used
+    far : bool[n], in, rows for which only the average of the weights is used
     rule : float64[4], in, eta, forget, share, whether the
     rule is the published one (the prior is not tempered, inputs are not bounded); out : float64[n, K], out
     """
@@ -110,12 +110,12 @@ def learn_experts(
     delta, column_delta = np.empty((len(index), weights.shape[1])), np.empty(len(index))
     here = np.empty(len(index), dtype=np.int64)
     persistent = mixture_weights[PERSISTENT] > 0.0
-    heard = np.ones(EXPERTS, np.bool_)
+    takes_part = np.ones(EXPERTS, np.bool_)
     pull[:] = 0.0
     for i in range(len(y)):
         pmi_terms(terms[i, as_pmi:], pmi_prior[i])
-        speaking = keep_speaking(terms[i], index, here)
-        inputs, at = terms[i, :speaking], here[:speaking]
+        n_informative = keep_informative(terms[i], index, here)
+        inputs, at = terms[i, :n_informative], here[:n_informative]
         if persistent:
             last_label_pmi(follows, last[0], prior[i], pull)
         score_experts(
@@ -125,9 +125,9 @@ def learn_experts(
         trusted = published or persistent or scalars[RETURNS] * scalars[RETURNS] >= scalars[WEIGHT]
         trusted &= not outside[i]
         for a in (TEMPERED, LAST, MEAN):
-            heard[a] = trusted
-        heard[LAST] = trusted and not far[i]
-        mix(mixture_weights, scores, heard, out[i])
+            takes_part[a] = trusted
+        takes_part[LAST] = trusted and not far[i]
+        mix(mixture_weights, scores, takes_part, out[i])
         label = y[i]
         if label < 0 or w[i] == 0.0:
             continue

@@ -13,15 +13,15 @@ LEAST_PROBABILITY = 1e-9
 
 
 @kernel_piece
-def mix(mixture_weights: Floats, scores: Floats, heard: Flags, out: Floats) -> None:
-    """Mix predictions: out[c] = log sum_a q_a P_a(c) over the experts a with heard[a], their weights q normalised.
+def mix(mixture_weights: Floats, scores: Floats, takes_part: Flags, out: Floats) -> None:
+    """Mix predictions: out[c] = log sum_a q_a P_a(c) over the experts a with takes_part[a], their weights q normalised.
 
-    mixture_weights : float64[experts], in, 0 = takes no part; heard : bool[experts], in
+    mixture_weights : float64[experts], in, 0 = takes no part; takes_part : bool[experts], in
     scores : float64[experts, K], in, log P_a; out : float64[K], out
     """
     silent, share = False, 0.0
     for a in range(len(mixture_weights)):
-        if heard[a]:
+        if takes_part[a]:
             share += mixture_weights[a]
         elif mixture_weights[a] > 0.0:
             silent = True
@@ -29,11 +29,11 @@ def mix(mixture_weights: Floats, scores: Floats, heard: Flags, out: Floats) -> N
     for c in range(len(out)):
         top = -np.inf
         for a in range(len(mixture_weights)):
-            if heard[a] and mixture_weights[a] > 0.0:
+            if takes_part[a] and mixture_weights[a] > 0.0:
                 top = max(top, scores[a, c])
         total = 0.0
         for a in range(len(mixture_weights)):
-            if heard[a] and mixture_weights[a] > 0.0 and top > -np.inf:
+            if takes_part[a] and mixture_weights[a] > 0.0 and top > -np.inf:
                 total += mixture_weights[a] * math.exp(scores[a, c] - top)
         out[c] = top + math.log(total) - whole if top > -np.inf else -np.inf
 

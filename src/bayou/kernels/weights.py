@@ -89,7 +89,7 @@ def pmi_terms(terms: Floats, prior: Floats) -> None:
 
 
 @inner_kernel
-def keep_speaking(terms: Floats, index: Index, here: Index) -> int:
+def keep_informative(terms: Floats, index: Index, here: Index) -> int:
     """Move the columns with a term other than 0 to the front, in order; return their number.
 
     The other columns (missing values, most often) change no score and no weight. Without them, the time for a row
@@ -98,10 +98,10 @@ def keep_speaking(terms: Floats, index: Index, here: Index) -> int:
     """
     kept = 0
     for a in range(len(index)):
-        says = False
+        informative = False
         for c in range(terms.shape[1]):
-            says |= terms[a, c] != 0.0
-        if says:
+            informative |= terms[a, c] != 0.0
+        if informative:
             if kept < a:
                 for c in range(terms.shape[1]):
                     terms[kept, c] = terms[a, c]

@@ -141,8 +141,8 @@ def whole_predict_then_update(
     # The last row of both tables is 0, for missing and unseen values: adding 0 does not change the bits of a sum.
     above, below = np.zeros((len(counts) + 1, wide)), np.zeros((codes.shape[1] + 1, wide))
     totals, added, known = np.empty((q, k)), np.empty(q), np.empty(len(counts), np.bool_)
-    cells, spoken, groups = np.empty(q, np.uint64), np.empty(q, np.uint64), np.empty(q, np.uint64)
-    silent, both = np.uint64(len(counts)), np.empty(2)
+    cells, total_rows, groups = np.empty(q, np.uint64), np.empty(q, np.uint64), np.empty(q, np.uint64)
+    no_cell, both = np.uint64(len(counts)), np.empty(2)
     for place in range(len(counts)):
         known[place] = cell_seen(counts, place)
         for other in range(out.shape[1]):
@@ -151,14 +151,14 @@ def whole_predict_then_update(
     for i in range(np.uint64(len(codes))):
         learns = i < np.uint64(len(y)) and y[i] >= 0 and w[i] != 0.0
         label = np.uint64(y[i] if learns else 0)
-        unheard = zero
+        unknown = zero
         for j in range(q):
             v = codes[i, j]
             cell = np.uint64(offsets[j] + v)
-            speaks = v >= 0 and known[cell]
-            cells[j] = cell if speaks else silent
-            spoken[j] = groups[j] if speaks else q
-            unheard += np.uint64(not speaks)
+            is_known = v >= 0 and known[cell]
+            cells[j] = cell if is_known else no_cell
+            total_rows[j] = groups[j] if is_known else q
+            unknown += np.uint64(not is_known)
         begin = zero
         while begin < q:
             end = begin + np.uint64(TILE) if q - begin > np.uint64(TILE) else q
@@ -169,22 +169,22 @@ def whole_predict_then_update(
                 a = b = c = d = two_of(0.0)
                 at = begin
                 while at < whole:
-                    a = a + term(above, below, cells[at] * wide + first, spoken[at] * wide + first)
+                    a = a + term(above, below, cells[at] * wide + first, total_rows[at] * wide + first)
                     at += one
-                    b = b + term(above, below, cells[at] * wide + first, spoken[at] * wide + first)
+                    b = b + term(above, below, cells[at] * wide + first, total_rows[at] * wide + first)
                     at += one
-                    c = c + term(above, below, cells[at] * wide + first, spoken[at] * wide + first)
+                    c = c + term(above, below, cells[at] * wide + first, total_rows[at] * wide + first)
                     at += one
-                    d = d + term(above, below, cells[at] * wide + first, spoken[at] * wide + first)
+                    d = d + term(above, below, cells[at] * wide + first, total_rows[at] * wide + first)
                     at += one
                 if whole < end:
-                    a = a + term(above, below, cells[at] * wide + first, spoken[at] * wide + first)
+                    a = a + term(above, below, cells[at] * wide + first, total_rows[at] * wide + first)
                     at += one
                 if whole + one < end:
-                    b = b + term(above, below, cells[at] * wide + first, spoken[at] * wide + first)
+                    b = b + term(above, below, cells[at] * wide + first, total_rows[at] * wide + first)
                     at += one
                 if whole + two < end:
-                    c = c + term(above, below, cells[at] * wide + first, spoken[at] * wide + first)
+                    c = c + term(above, below, cells[at] * wide + first, total_rows[at] * wide + first)
                 put_lanes(both, zero, (a + b) + (c + d))
                 out[i, first] += both[zero]
                 if second < k:
@@ -193,10 +193,10 @@ def whole_predict_then_update(
             begin = end
         if not learns:
             continue
-        if unheard > zero and many < len(groups):
+        if unknown > zero and many < len(groups):
             write_totals(present, totals, groups)
             many = group_columns(groups, totals, added, below, present, seen, declared, logs, alpha, True)
-        if unheard == zero:
+        if unknown == zero:
             for j in range(q):
                 n = counts[cells[j], label] + 1.0
                 counts[cells[j], label] = n
@@ -208,7 +208,7 @@ def whole_predict_then_update(
             continue
         for j in range(q):
             cell = cells[j]
-            if cell == silent:
+            if cell == no_cell:
                 v = codes[i, j]
                 if v < 0:
                     continue

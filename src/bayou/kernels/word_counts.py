@@ -122,7 +122,7 @@ def count_in_turn(
 
 
 @inner_kernel
-def word_heard(counts: Floats, word: int, least: float) -> bool:
+def word_in_use(counts: Floats, word: int, least: float) -> bool:
     """Return whether a word takes part: it was seen, and its weight is at least `least`.
 
     counts : float64[V, K], in
@@ -136,13 +136,13 @@ def word_heard(counts: Floats, word: int, least: float) -> bool:
 
 
 @kernel
-def words_heard(heard: Flags, counts: Floats, least: float) -> None:
-    """Write which words take part, as `word_heard` decides.
+def words_in_use(in_use: Flags, counts: Floats, least: float) -> None:
+    """Write which words take part, as `word_in_use` decides.
 
-    heard : bool[V], out; counts : float64[V', K], in, V' >= V
+    in_use : bool[V], out; counts : float64[V', K], in, V' >= V
     """
-    for word in range(len(heard)):
-        heard[word] = word_heard(counts, word, least)
+    for word in range(len(in_use)):
+        in_use[word] = word_in_use(counts, word, least)
 
 
 @kernel
@@ -158,7 +158,7 @@ def multinomial_table(
     for c in range(k):
         below[c] = log_or_floor(total[c] + alpha * size)
     for v in range(counts.shape[0]):
-        if word_heard(counts, v, least):
+        if word_in_use(counts, v, least):
             for c in range(k):
                 table[v, c] = log_or_floor(counts[v, c] + alpha) - below[c]
         else:
@@ -178,7 +178,7 @@ def complement_table(
     for c in range(k):
         below[c] = log_or_floor(others(total, c) + alpha * size)
     for v in range(counts.shape[0]):
-        if word_heard(counts, v, least):
+        if word_in_use(counts, v, least):
             in_others(rest, counts[v])
             for c in range(k):
                 table[v, c] = below[c] - log_or_floor(rest[c] + alpha)
@@ -260,7 +260,7 @@ def add_multinomial(
             met = False
             for c in range(k):
                 met |= row[c] > 0.0
-            if met and (least == 0.0 or word_heard(counts, ids[e], least)):
+            if met and (least == 0.0 or word_in_use(counts, ids[e], least)):
                 for c in range(k):
                     score[c] += amount * (small_log(row[c] + alpha, logs) - below[c])
         for c in range(k):
@@ -327,7 +327,7 @@ def add_complement(
     for i in range(out.shape[0]):
         score[:] = 0.0
         for e in range(indptr[i], indptr[i + 1]):
-            if word_heard(counts, ids[e], least):
+            if word_in_use(counts, ids[e], least):
                 in_others(rest, counts[ids[e]])
                 for c in range(k):
                     score[c] += amounts[e] * (below[c] - cached_log(rest[c] + alpha, logs))

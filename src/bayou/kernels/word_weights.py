@@ -160,7 +160,7 @@ def learn_document(
 @kernel
 def weigh_words(
     scores: Floats,
-    heard: Flags,
+    has_words: Flags,
     prior: Floats,
     weights: Floats,
     bias: Floats,
@@ -172,9 +172,9 @@ def weigh_words(
     size: float,
     least: float,
 ) -> None:
-    """Add the weighted log-count ratios of words to the scores of documents; set `heard` where a word takes part.
+    """Add the weighted log-count ratios of words to the scores of documents; set `has_words` where a word takes part.
 
-    scores : float64[n, K], in/out; heard : bool[n], in/out; prior : float64[n, K], in, log
+    scores : float64[n, K], in/out; has_words : bool[n], in/out; prior : float64[n, K], in, log
     weights, counts : float64[V, K], in; bias : float64[2, K], in; total : float64[K], in
     indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in
     """
@@ -187,7 +187,7 @@ def weigh_words(
         if size > 0.0 and weigh_document(
             scores[i], inputs, prior[i], weights, bias, counts, lengths, ids[lo:hi], amounts[lo:hi], least
         ):
-            heard[i] = True
+            has_words[i] = True
 
 
 @kernel
@@ -200,7 +200,7 @@ def weigh_words_then_update(
     seen: Index,
     terms: Floats,
     scores: Floats,
-    heard: Flags,
+    has_words: Flags,
     prior: Floats,
     indptr: Index,
     ids: Codes,
@@ -216,7 +216,7 @@ def weigh_words_then_update(
     """Predict, then learn, row by row: write multinomial term and scores; then take a step, then count the words.
 
     weights, squares, counts : float64[V, K], in/out; bias : float64[2, K], in/out; total : float64[K], in/out
-    seen : int64[1], in/out; terms, scores : float64[n, K], in/out; heard : bool[n], in/out
+    seen : int64[1], in/out; terms, scores : float64[n, K], in/out; has_words : bool[n], in/out
     prior : float64[n, K], in, log; indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in
     y : int32[n], in; w : float64[n], in; logs : float64[m], in, log of integers
     """
@@ -233,7 +233,7 @@ def weigh_words_then_update(
             if weigh_document(
                 scores[i], inputs, prior[i], weights, bias, counts, lengths, ids[lo:hi], amounts[lo:hi], least
             ):
-                heard[i] = True
+                has_words[i] = True
                 if y[i] >= 0 and w[i] > 0.0 and prior[i, y[i]] > -np.inf:
                     learn_document(
                         weights, squares, bias, scores[i], residual, inputs, ids[lo:hi], y[i],
@@ -249,7 +249,7 @@ def mix_words(
     last: Index,
     out: Floats,
     scores: Floats,
-    heard: Flags,
+    has_words: Flags,
     prior: Floats,
     y: Codes,
     w: Floats,
@@ -261,7 +261,7 @@ def mix_words(
 
     mixture_weights : float64[2], in/out; scalars : float64[2], in/out; last : int64[1], in/out, the label before
     out : float64[n, K], in/out, log P of the others, then of both; scores : float64[n, K], in/out, become log P
-    heard : bool[n], in, whether the row has words; prior : float64[n, K], in, log; y : int32[n], in; w : float64[n], in
+    has_words : bool[n], in; prior : float64[n, K], in, log; y : int32[n], in; w : float64[n], in
     """
     k = out.shape[1]
     both = np.empty((2, k))
@@ -269,7 +269,7 @@ def mix_words(
     for i in range(len(y)):
         label = y[i]
         teaches = label >= 0 and w[i] > 0.0
-        if heard[i]:
+        if has_words[i]:
             log_softmax(scores[i])
             for c in range(k):
                 both[0, c] = out[i, c]
@@ -285,6 +285,6 @@ def mix_words(
         weight = min(w[i], HEAVIEST)
         if before >= 0 and before != label:
             scalars[RETURNS] += 1.0
-        if heard[i]:
+        if has_words[i]:
             share_mixture_weights(mixture_weights, both, label, weight, share)
         scalars[WEIGHT] += weight

@@ -198,7 +198,7 @@ class DocumentOdds:
                 )  # fmt: skip
                 grouped.count_seen()
                 if text.least:  # words are ignored by their weight in all classes, not in the two groups
-                    grouped.counts[~text.heard()] = 0.0
+                    grouped.counts[~text.words_in_use()] = 0.0
                     grouped.least = ANY
                 table, base = table_of(grouped)
                 margins[:, b] = table[:, 0] - table[:, 1]

@@ -190,7 +190,7 @@ class Multinomial(_Documents):
         drawn = []
         for text in summary.texts:
             order, ids = text.in_order()
-            counted = text.heard()[order, np.newaxis]
+            counted = text.words_in_use()[order, np.newaxis]
             if not counted.any():
                 drawn.append(words_of(np.zeros((block.n, 0), dtype=np.int64), ids))
                 continue
@@ -273,7 +273,7 @@ class Bernoulli(_Documents):
         drawn = []
         for text in summary.texts:
             order, ids = text.in_order()
-            counted = text.heard()[order, np.newaxis]
+            counted = text.words_in_use()[order, np.newaxis]
             share = counted * (text.counts[order] + self.alpha) / (text.total + 2 * self.alpha)
             rows = ((rng.random(len(order)) < share[:, c]).astype(np.int64) for c in block.y)
             drawn.append(words_of(rows, ids))

@@ -16,7 +16,7 @@ from bayou.checks import SLACK, require
 from bayou.errors import UnsupportedError
 from bayou.kernels.class_counts import count_classes
 from bayou.kernels.value_counts import count_seen
-from bayou.kernels.word_counts import count_in_turn, count_words, words_heard
+from bayou.kernels.word_counts import count_in_turn, count_words, words_in_use
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.schema import Shape
@@ -63,10 +63,10 @@ class TextCounts:
         else:
             count_seen(self.seen, self.counts, np.zeros(2, dtype=np.int64), np.array([self.size]))
 
-    def heard(self) -> Flags:
+    def words_in_use(self) -> Flags:
         """bool[V], the words with enough weight to take part in predictions."""
         enough_weight = np.empty(self.size, dtype=np.bool_)
-        words_heard(enough_weight, self.counts, self.least)
+        words_in_use(enough_weight, self.counts, self.least)
         return enough_weight
 
     def ranks(self) -> Index:
