@@ -1,7 +1,7 @@
-"""Test-then-train on nominal values whose counts are whole numbers: every logarithm is looked up, none is computed.
+"""Test-then-train on nominal values whose counts are whole numbers: a row needs new logarithms only of what it counts.
 
-It handles rows of weight 1 under Laplace's rule, the most common case. Results have the bits of
-`value_counts.table_predict_then_update`, which handles all other cases.
+They are looked up, or computed beyond the end of the table. These kernels handle rows of weight 1 under Laplace's rule,
+the most common case; results have the bits of `value_counts.table_predict_then_update`, which handles all others.
 """
 
 from __future__ import annotations
@@ -13,17 +13,29 @@ from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
 from bayou.kernels.lanes import Lanes, put_lanes, two_at, two_of
 from bayou.kernels.sums import TILE
-from bayou.kernels.value_counts import cell_seen
+from bayou.kernels.value_counts import cell_seen, log_or_floor
+
+LARGEST = 2.0**53  # integers up to this one are exact as doubles
+
+
+@tight_kernel
+def integer_log(x: float, logs: Floats) -> float:
+    """Return log x of an integer, or the floor for 0; the table has the bits of what is computed beyond its end.
+
+    logs : float64[m], in
+    """
+    i = np.uint64(np.int64(x))
+    return logs[i] if i < np.uint64(len(logs)) else log_or_floor(x)
 
 
 @inner_kernel
 def are_whole(
-    counts: Floats, present: Floats, seen: Index, declared: Index, y: Codes, w: Floats, logs: Floats, alpha: float
-) -> bool:  # fmt: skip
-    """Return whether the table has all logarithms that these rows and counts need: weights and counts are integers.
+    counts: Floats, present: Floats, seen: Index, declared: Index, y: Codes, w: Floats, alpha: float
+) -> bool:
+    """Return whether all weights, counts and pseudo-counts are integers, small enough for sums of them to be exact.
 
     counts : float64[cells, K], in; present : float64[q, K], in; seen, declared : int64[q], in; y : int32[n], in
-    w : float64[n], in; logs : float64[m], in
+    w : float64[n], in
     """
     for i in range(len(y)):
         if y[i] >= 0 and w[i] != 1.0 and w[i] != 0.0:
@@ -39,7 +51,7 @@ def are_whole(
             if present[j, c] != np.floor(present[j, c]):
                 return False
             most = max(most, present[j, c] + values)
-    return alpha == np.floor(alpha) and most + alpha + len(y) < len(logs)
+    return alpha == np.floor(alpha) and most + alpha + len(y) < LARGEST
 
 
 @inner_kernel
@@ -72,7 +84,7 @@ def group_columns(
             added[g] = more
             for c in range(present.shape[1]):
                 totals[g, c] = present[j, c]
-                below[g, c] = logs[int(present[j, c] + more)]
+                below[g, c] = integer_log(present[j, c] + more, logs)
         groups[j] = g
     return n
 
@@ -125,7 +137,7 @@ def whole_predict_then_update(
 ) -> bool:
     """Predict, then learn, row by row: add log P(v | c) of the counts before the row, then count the row.
 
-    Returns False, with nothing changed, unless all logarithms are in the table (`are_whole`).
+    Returns False, with nothing changed, unless all weights and counts are integers (`are_whole`).
 
     While no value is missing or new, columns with as many values have the same totals, which are then stored once for
     all of them. The sums are unrolled, two classes side by side in the four lanes of `row_sum`.
@@ -133,7 +145,7 @@ def whole_predict_then_update(
     out : float64[n, K], in/out; declared : int64[q], in; offsets : int64[q + 1], in; codes : int32[n, q], in
     y : int32[n], in, or none where nobody learns; w : float64[n], in; logs : float64[m], in, log of integers
     """
-    if not are_whole(counts, present, seen, declared, y, w, logs, alpha):
+    if not are_whole(counts, present, seen, declared, y, w, alpha):
         return False
     zero, one, two, three = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
     q, k = np.uint64(codes.shape[1]), np.uint64(out.shape[1])
@@ -146,7 +158,7 @@ def whole_predict_then_update(
     for place in range(len(counts)):
         known[place] = cell_seen(counts, place)
         for other in range(out.shape[1]):
-            above[place, other] = logs[int(counts[place, other] + alpha)]
+            above[place, other] = integer_log(counts[place, other] + alpha, logs)
     many = group_columns(groups, totals, added, below, present, seen, declared, logs, alpha, False)
     for i in range(np.uint64(len(codes))):
         learns = i < np.uint64(len(y)) and y[i] >= 0 and w[i] != 0.0
@@ -200,11 +212,11 @@ def whole_predict_then_update(
             for j in range(q):
                 n = counts[cells[j], label] + 1.0
                 counts[cells[j], label] = n
-                above[cells[j], label] = logs[np.uint64(np.int64(n + alpha))]
+                above[cells[j], label] = integer_log(n + alpha, logs)
             for j in range(np.uint64(many)):
                 n = totals[j, label] + 1.0
                 totals[j, label] = n
-                below[j, label] = logs[np.uint64(np.int64(n + added[j]))]
+                below[j, label] = integer_log(n + added[j], logs)
             continue
         for j in range(q):
             cell = cells[j]
@@ -217,12 +229,12 @@ def whole_predict_then_update(
                 seen[j] += 1
                 added[j] = alpha * max(seen[j], declared[j])
                 for other in range(k):
-                    below[j, other] = logs[np.uint64(np.int64(totals[j, other] + added[j]))]
+                    below[j, other] = integer_log(totals[j, other] + added[j], logs)
             n = counts[cell, label] + 1.0
             counts[cell, label] = n
-            above[cell, label] = logs[np.uint64(np.int64(n + alpha))]
+            above[cell, label] = integer_log(n + alpha, logs)
             n = totals[j, label] + 1.0
             totals[j, label] = n
-            below[j, label] = logs[np.uint64(np.int64(n + added[j]))]
+            below[j, label] = integer_log(n + added[j], logs)
     write_totals(present, totals, groups)
     return True

@@ -7,7 +7,7 @@ import numpy as np
 from bayou.block import Floats
 from bayou.kernels.value_counts import fill_logs
 
-# 32 MB once counts reach it; beyond it every logarithm is computed, and names are learned at a fifth of the rate.
+# 32 MB once counts reach it; beyond it logarithms are computed.
 MAX_LOGS = 1 << 22
 _logs = np.zeros(0)
 
