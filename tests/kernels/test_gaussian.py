@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import moments as naive
+from tests.seeds import seeds
 
 from bayou import NaiveBayes
 from bayou.align import from_empty
 from bayou.block import Block
 from bayou.densities.gaussian import Gaussian
+from bayou.encoding.column_block import NO_COLUMNS
 from bayou.kernels.gaussian import add_gaussian
+from bayou.kernels.gaussian_rows import gaussian_predict_then_update
 from bayou.kernels.normal import pooled
 from bayou.schema import Growth, Kind, Schema
 from bayou.summaries.moments import Moments
@@ -283,3 +287,44 @@ def test_ordinary_rows_have_the_bits_of_rows_that_may_be_missing(columns, classe
         outs.append(out.tobytes())
     assert outs[0] == outs[1]
     assert states[0] == states[1]
+
+
+def awkward(rng, n, p, classes):
+    """Rows with columns that are constant, at all or within a class, flags, far values, and classes that come late."""
+    x = rng.normal(size=(n, p)) * 10.0 ** rng.integers(-3, 4, p)
+    kind = rng.integers(0, 6, p)
+    shares = rng.random(classes) ** 3 + 1e-3
+    y = rng.choice(classes, n, p=shares / shares.sum()).astype(np.int32)
+    y[: n // 2] = np.minimum(y[: n // 2], rng.integers(0, classes))
+    x[:, kind == 0] = 7.25
+    flags = rng.random((n, p)) < rng.random((classes, p))[y] * (rng.random((classes, p)) < 0.5)[y]
+    x[:, kind == 1] = flags[:, kind == 1]
+    for j in np.flatnonzero(kind == 2):
+        x[y == rng.integers(0, classes), j] = 1.0 / 3.0
+    x[rng.random((n, p)) < 0.005 * (kind == 3)] = 1e9
+    y[rng.random(n) < 0.05] = -1
+    return x, y
+
+
+@pytest.mark.parametrize("seed", seeds("gaussian", "lanes"))
+@pytest.mark.parametrize(("p", "classes"), [(1, 2), (3, 1), (5, 3), (8, 2), (54, 7), (64, 4)])
+@pytest.mark.parametrize(("ddof", "floor"), [(0.0, 1e-6), (1.0, 0.0), (0.0, 0.01)])
+def test_lanes_have_the_bits_of_single_columns(seed, p, classes, ddof, floor):
+    """Also while classes use the pooled variance of a column, and where blocks begin and end."""
+    rng = np.random.default_rng([seed, p, classes])
+    x, y = awkward(rng, 400, p, classes)
+    for weights in (np.ones(400), rng.choice([0.0, 0.25, 1.0, 3.0], 400)):
+        states, found = [], []
+        for cuts, no_missing in (([0, 400], False), ([0, 400], True), ([0, 1, 2, 37, 200, 400], True)):
+            n, mean, m2 = np.zeros((3, classes, p))
+            out = np.zeros((400, classes))
+            for lo, hi in pairwise(cuts):
+                gaussian_predict_then_update(
+                    n, mean, m2, out[lo:hi], x[lo:hi], NO_COLUMNS, y[lo:hi], weights[lo:hi], no_missing, ddof, floor
+                )  # fmt: skip
+            states.append([a.tobytes() for a in (n, mean, m2)])
+            found.append(out)
+        assert states[0] == states[1] == states[2]
+        assert np.array_equal(found[0], found[1])
+        assert np.array_equal(found[0], found[2])
+        assert np.isfinite(found[0]).all()

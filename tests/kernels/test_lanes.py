@@ -23,6 +23,7 @@ from bayou.kernels.lanes import (
     sum_of_four,
     two_at,
     two_of,
+    where_above,
 )
 
 ANY = st.floats(width=64)
@@ -41,6 +42,7 @@ def arithmetic(out, a, b):
     put_lanes(out, FOUR * np.uint64(4), lesser(x, y))
     put_lanes(out, FOUR * np.uint64(5), size_of(x))
     put_lanes(out, FOUR * np.uint64(6), four_of(a[1]))
+    put_lanes(out, FOUR * np.uint64(7), where_above(x, y, x + x, y))
 
 
 @kernel
@@ -72,11 +74,12 @@ def same(a, b):
 @settings(max_examples=200, deadline=None)
 @given(a=FOURS, b=FOURS)
 def test_arithmetic(a, b):
-    out = np.empty(28)
+    out = np.empty(32)
     with np.errstate(all="ignore"):
         arithmetic(out, np.append(9.0, a), np.append(9.0, b))
         expected = [a + b, a - b, a * b, a / b, np.where(a < b, a, b), np.abs(a), np.full(4, a[0])]
-    for found, wanted in zip(out.reshape(7, 4), expected, strict=True):
+        expected.append(np.where(a > b, a + a, b))
+    for found, wanted in zip(out.reshape(8, 4), expected, strict=True):
         there = wanted == wanted  # NaN has many bits
         assert same(found[there], wanted[there])
         assert np.isnan(found[~there]).all()
@@ -84,7 +87,7 @@ def test_arithmetic(a, b):
 
 @settings(max_examples=200, deadline=None)
 @given(a=FOURS, b=FOURS)
-def test_what_is_told_of_all_lanes(a, b):
+def test_sums_products_and_comparisons_of_all_lanes(a, b):
     with np.errstate(all="ignore"):
         total, product, above, below = of_all(a, b)
         assert same(np.array(total), np.array((a[0] + a[1]) + (a[2] + a[3])))

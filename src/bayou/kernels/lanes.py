@@ -146,6 +146,13 @@ def _lesser(typing_context: Any, a: Any, b: Any) -> Any:
     return a(a, a), build
 
 
+def _where_above(typing_context: Any, a: Any, b: Any, x: Any, y: Any) -> Any:
+    def build(context: Any, builder: Any, types_: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", *args[:2]), *args[2:])
+
+    return a(a, a, a, a), build
+
+
 def _size(typing_context: Any, a: Any) -> Any:
     def build(context: Any, builder: Any, types_: Any, args: Any) -> Any:
         bits = ir.VectorType(_BITS, a.n)
@@ -242,6 +249,12 @@ def four_of(value: float) -> Lanes:
 def lesser(a: Lanes, b: Lanes) -> Lanes:
     """The elementwise minimum: a where it is less than b, else b, also where a is NaN."""
     return np.where(a < b, a, b)
+
+
+@_compiled(_where_above)
+def where_above(a: Lanes, b: Lanes, x: Lanes, y: Lanes) -> Lanes:
+    """x where a is greater than b, else y."""
+    return np.where(a > b, x, y)
 
 
 @_compiled(_size)
