@@ -307,7 +307,7 @@ def awkward(rng, n, p, classes):
 
 
 @pytest.mark.parametrize("seed", seeds("gaussian", "lanes"))
-@pytest.mark.parametrize(("p", "classes"), [(1, 2), (3, 1), (5, 3), (8, 2), (54, 7), (64, 4)])
+@pytest.mark.parametrize(("p", "classes"), [(1, 2), (3, 1), (5, 3), (8, 2), (54, 7), (64, 4), (150, 3)])
 @pytest.mark.parametrize(("ddof", "floor"), [(0.0, 1e-6), (1.0, 0.0), (0.0, 0.01)])
 def test_lanes_have_the_bits_of_single_columns(seed, p, classes, ddof, floor):
     """Also while classes use the pooled variance of a column, and where blocks begin and end."""

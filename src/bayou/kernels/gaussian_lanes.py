@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from bayou.block import Codes, Floats, Index
+from bayou.kernels import sums
 from bayou.kernels.gaussian import CONSTANT_SHARE, LIMIT, LOG_2, ONE_OVER_PI, Position
 from bayou.kernels.jit import inner_kernel
 from bayou.kernels.lanes import (
@@ -29,7 +30,7 @@ from bayou.kernels.lanes import (
 )
 from bayou.kernels.normal import CEILING, ORIGIN, REACH, TINY, VARIES, ceiling_and_reach, is_beyond
 
-LANES = np.uint64(4)
+LANES, TILE = np.uint64(4), np.uint64(sums.TILE)
 # Of four columns: every class has its own variance, well above the floor; some class may use the pooled variance, and
 # the sums over classes are not stored yet; they are stored.
 OWN, UNREAD, POOLED = 0, 1, 2
@@ -152,7 +153,7 @@ def learn_pooled_rows(
     ones, narrow_of, spread_of, middle_of = np.ones(4), np.empty(4), np.empty(4), np.empty(4)
     limit, nothing, full, one_over_pi = four_of(LIMIT), four_of(0.0), four_of(1.0), four_of(ONE_OVER_PI)
     floors, tiny, varies, constant = four_of(floor), four_of(TINY), four_of(VARIES), four_of(CONSTANT_SHARE)
-    bias = 1023.0 * float(np.int64(wide))
+    tile, bias = TILE if wide > TILE else wide, 1023.0 * float(np.int64(wide))
     is_first = True
     for i in range(begin, last):
         learns = y[i] >= 0 and w[i] != 0.0
@@ -164,9 +165,15 @@ def learn_pooled_rows(
         for e in range(k):
             away = nothing
             j = zero
-            while j < wide:
+            while j < tile:
                 d = first_of_four(x, row + j, p - j) - four_at(centre, its_class + j)
-                away = away + lesser(d * d * four_at(half, its_class + j), limit)
+                apart = lesser(d * d * four_at(half, its_class + j), limit)
+                t = j + TILE
+                while t < wide:
+                    d = first_of_four(x, row + t, p - t) - four_at(centre, its_class + t)
+                    apart = apart + lesser(d * d * four_at(half, its_class + t), limit)
+                    t += TILE
+                away = away + apart
                 j += LANES
             out[i, e] += peak[e] - sum_of_four(away)
             its_class += wide
@@ -268,10 +275,14 @@ def learn_pooled_rows(
             if changed[e]:
                 product, power = full, nothing
                 j = zero
-                while j < wide:
-                    halves = four_at(half, e * wide + j)
-                    factor = where_above(halves, nothing, halves * one_over_pi, full)
-                    product, power = product * mantissas(factor), power + exponents(factor)
+                while j < tile:
+                    part, t = full, j
+                    while t < wide:
+                        halves = four_at(half, e * wide + t)
+                        part = part * where_above(halves, nothing, halves * one_over_pi, full)
+                        part, power = mantissas(part), power + exponents(part)
+                        t += TILE
+                    product = product * part
                     j += LANES
                 peak[e] = 0.5 * (math.log(product_of_four(product)) + LOG_2 * (sum_of_four(power) - bias))
         if not any_pooled:
@@ -310,12 +321,11 @@ def learn_in_lanes(
     wide = (p + 3) & ~3
     means, squares, limits = np.zeros((k, wide)), np.full((k, wide), np.inf), np.full((3, wide), np.inf)
     centres, halves, state = np.zeros((k, wide)), np.zeros((k, wide)), np.zeros(wide // 4, np.int64)
-    pooled = False
     for j in range(p):
         for b in range(3):
             limits[b, j] = bounds[b, j]
         if bounds[CEILING, j] == 0.0:
-            state[j // 4], pooled = UNREAD, True
+            state[j // 4] = UNREAD
         for c in range(k):
             means[c, j], centres[c, j], halves[c, j], squares[c, j] = (
                 mean[c, j],
@@ -324,7 +334,7 @@ def learn_in_lanes(
                 m2[c, j],
             )
     done, narrow = begin, False
-    if pooled:
+    if any_ceiling_is_0(bounds):
         done = learn_pooled_rows(
             means,
             squares,
@@ -362,6 +372,18 @@ def learn_in_lanes(
         learned = done - np.uint64(1)
         mark_narrow(bounds, half, np.uint64(y[learned]), x, learned - first)
     return done, narrow
+
+
+@inner_kernel
+def any_ceiling_is_0(bounds: Floats) -> bool:
+    """Return whether a class may use the pooled variance of some column.
+
+    bounds : float64[3, p], in
+    """
+    for j in range(bounds.shape[1]):
+        if bounds[CEILING, j] == 0.0:
+            return True
+    return False
 
 
 @inner_kernel

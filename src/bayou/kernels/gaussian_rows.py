@@ -6,7 +6,7 @@ import numpy as np
 
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.gaussian import CONSTANT_SHARE, Position, add_row_sums, fill_peaks, log_peak
-from bayou.kernels.gaussian_lanes import learn_in_lanes, mark_narrow
+from bayou.kernels.gaussian_lanes import any_ceiling_is_0, learn_in_lanes, mark_narrow
 from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
 from bayou.kernels.moments import all_equal
 from bayou.kernels.normal import CEILING, ORIGIN, REACH, is_beyond, read_narrow
@@ -122,19 +122,20 @@ def learn_rows(
     last: np.uint64,
     narrow: bool,
     fits: bool,
+    lanes: bool,
     ddof: float,
     floor: float,
 ) -> tuple[Position, bool]:
-    """Predict and learn rows from `begin` on, column by column; one row, or none if `narrow`, where lanes can be used.
+    """Predict and learn rows from `begin` on, column by column: one row if `lanes` can learn the next, else until then.
 
     With `narrow`, `read_narrow` is due before the first row. Returns where it stopped, and whether that is due now.
     n, mean, m2, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out; peak, total : float64[K], in/out
     even : bool[K], in/out; out : float64[rows, K], in/out; x : float64[some, p], in, the rows from `first` on
-    y : int32[rows], in; w : float64[rows], in; with `fits`, lanes can be used
+    y : int32[rows], in; w : float64[rows], in; with `fits`, lanes may be used later
     """
     k, p = n.shape
     unasked, tile, ahead = np.empty((k, 0)), np.empty(TILE), np.zeros(k, np.bool_)
-    end = begin + np.uint64(1) if fits and not narrow and begin < last else last
+    end = begin + np.uint64(1) if lanes and begin < last else last
     for at in range(begin, end):
         i = at - first
         if narrow:
@@ -143,7 +144,7 @@ def learn_rows(
             read_narrow(unasked, centre, half, bounds, n, mean, m2, ddof, floor, CONSTANT_SHARE)
             fill_peaks(peak, tile, half)
             narrow = False
-            if fits:
+            if fits and (p <= TILE or any_ceiling_is_0(bounds)):
                 return at, False
         full = add_row_sums(out, at, tile, x, i, centre, half, peak)
         if y[at] < 0 or w[at] == 0.0:
@@ -194,7 +195,7 @@ def gaussian_predict_then_update(
     k, p = n.shape
     centre, half, bounds = np.empty((k, p)), np.empty((k, p)), np.zeros((3, p))
     peak, total, even = np.empty(k), np.empty(k), np.empty(k, np.bool_)
-    fits = no_missing and p <= TILE
+    fits = no_missing
     for c in range(k):
         even[c] = all_equal(n[c])
         total[c] = n[c, 0]
@@ -207,12 +208,13 @@ def gaussian_predict_then_update(
         if at > np.uint64(0):
             put_side_by_side(x[: last - first], columns[:0], columns, int(np.int64(first)))
         while at < last:
-            if fits and not narrow:
+            lanes = fits and not narrow and (p <= TILE or any_ceiling_is_0(bounds))
+            if lanes:
                 at, narrow = learn_in_lanes(
                     n, mean, m2, centre, half, bounds, peak, total, out, x, y, w, at, first, last, ddof, floor
                 )
             at, narrow = learn_rows(
                 n, mean, m2, centre, half, bounds, peak, total, even, out, x, y, w, at, first, last, narrow, fits,
-                ddof, floor,
+                lanes, ddof, floor,
             )  # fmt: skip
         first = last
