@@ -24,7 +24,7 @@ RIVER_ROWS = 3_000
 
 
 def run() -> list[dict[str, object]]:
-    return [line for work in (names, mixed, wide, aode) for line in alone(work)]
+    return [line for work in (names, mixed, wide, indicators, aode) for line in alone(work)]
 
 
 def two_valued(n: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -50,6 +50,16 @@ def numbers(n: int, columns: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
     y = rng.integers(0, 2, n)
     drawn = np.round(rng.normal(size=(n, columns)) + 0.1 * y[:, None], 4)
     return {f"n{j}": drawn[:, j] for j in range(columns)}, y
+
+
+def numbers_and_flags(n: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """10 numeric columns and 44 of 0 and 1, half of which are constant in a class, in 7 classes: as in Covertype."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 7, n)
+    chance = rng.random((7, 44)) * (rng.random((7, 44)) < 0.5)
+    drawn = np.round(rng.normal(size=(n, 10)) + 0.1 * y[:, None], 4)
+    flags = (rng.random((n, 44)) < chance[y]).astype(float)
+    return {f"n{j}": column for j, column in enumerate(np.column_stack([drawn, flags]).T)}, y
 
 
 def as_table(columns: dict[str, np.ndarray]) -> pa.Table:
@@ -162,6 +172,11 @@ def _beside_river(
 def wide() -> list[dict[str, object]]:
     columns, y = numbers(8_000, 500)
     return _naive_bayes("500 numbers", columns, y, {"test_then_train": 8}, ("gaussian", "auto"))
+
+
+def indicators() -> list[dict[str, object]]:
+    columns, y = numbers_and_flags(50_000)
+    return _naive_bayes("10 numbers + 44 flags, 7 classes", columns, y, {}, ("gaussian",))
 
 
 def aode() -> list[dict[str, object]]:
