@@ -15,7 +15,7 @@ from bayou.classifiers.estimator_core import EstimatorCore
 from bayou.encoding.table import Table, table_of
 from bayou.errors import BayouError, DataError, NotFittedError
 from bayou.kernels.posterior import log_posterior
-from bayou.missing import is_missing
+from bayou.missing import is_missing, unmasked
 from bayou.schema import Label
 
 # 1 and 1.0 are one label; 1, True and "1" are three
@@ -261,7 +261,7 @@ def _unconverted(labels: Any) -> NDArray[Any]:
         out = np.empty(len(labels), dtype=object)
         out[:] = labels
         return out
-    return np.asarray(labels)
+    return np.asarray(unmasked(labels))
 
 
 def warn_column_vector() -> None:
