@@ -10,7 +10,8 @@ from bayou.streams.read_options import listed
 
 MANY = 20  # different numbers: fewer may well be names of levels
 _FORMATTED = re.compile(
-    r"[+-]?[$€£¥]? ?[+-]?(?:\d{1,3}(?:[ ,.'’\u00a0\u202f]\d{3})+|\d+)?(?:[.,]\d*)?(?:[eE][+-]?\d+)?[ \u00a0\u202f]?[%$€£¥]?",
+    r"[+-]?[$€£¥]? ?[+-]?(?:\d{1,3}(?:[ ,.'’\u00a0\u202f]\d{3})+|\d+)?(?:[.,]\d*)?(?:[eE][+-]?\d+)?"
+    r"[ \u00a0\u202f]?[%$€£¥]?",
     re.ASCII,
 )
 
