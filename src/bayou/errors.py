@@ -94,6 +94,14 @@ class TextWarning(BayouWarning):
     """A nominal column holds sentences, which do not repeat: it is of no use unless it is declared as text."""
 
 
+class NumberWarning(BayouWarning):
+    """Columns of numbers in an unusual format are read as names: from a number that is new, nothing is learned."""
+
+
+class RoundingWarning(BayouWarning):
+    """Values far larger than the others were unlearned, and took the digits of the others with them."""
+
+
 class DateNote(BayouWarning):
     """Columns of dates are learned as seconds, hour, weekday and month."""
 

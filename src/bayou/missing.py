@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 _NOT_A_VALUE = frozenset({"NAType", "NaTType"})
 
 
@@ -12,3 +16,16 @@ def is_missing(value: object) -> bool:
     if isinstance(value, float):
         return value != value
     return type(value).__name__ in _NOT_A_VALUE
+
+
+def unmasked(values: Any) -> Any:
+    """The values, with NaN or None in the place of the cells that a masked array of NumPy hides.
+
+    >>> unmasked(np.ma.masked_array([1, 2, 999], mask=[False, False, True]))
+    array([1, 2, None], dtype=object)
+    """
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    out = values.data.copy() if values.dtype.kind == "f" else values.data.astype(object)
+    out[np.ma.getmaskarray(values)] = np.nan if values.dtype.kind == "f" else None
+    return out

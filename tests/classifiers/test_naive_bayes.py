@@ -20,7 +20,14 @@ from bayou import (
     Threshold,
     load,
 )
-from bayou.errors import DataError, MergeError, NotFittedError, SchemaError, UnsupportedError
+from bayou.errors import (
+    DataError,
+    MergeError,
+    NotFittedError,
+    RoundingWarning,
+    SchemaError,
+    UnsupportedError,
+)
 from bayou.laws import MergeLaw
 
 RNG = np.random.default_rng(7)
@@ -323,6 +330,21 @@ def test_an_explanation_prints_names_and_classes_without_terminal_escapes():
     assert str(found).splitlines()[2].split("  ")[1] == "a b = u"
     assert "\x1b" not in str(found)
     assert len(str(found).splitlines()) == 4
+
+
+@pytest.mark.parametrize(("left", "gone"), [([0.1] * 12, 5.1), (list(np.linspace(-2, 2, 12)), 1e10)])
+def test_unlearning_what_takes_the_digits_of_the_rest_along_is_told(left, gone):
+    model = NaiveBayes(numeric="gaussian").partial_fit([[x] for x in [*left, gone]], ["c", "d"] * 6 + ["c"])
+    with pytest.warns(RoundingWarning, match="lost its digits"):
+        model.unlearn([[gone]], ["c"])
+
+
+@pytest.mark.parametrize("gone", [5.1, 1e4, -1e5])
+def test_unlearning_ordinary_values_is_not_told_and_is_as_never_learned(gone):
+    X, y = [[x] for x in np.linspace(-2, 2, 30)], ["c", "d", "d"] * 10
+    model = NaiveBayes(numeric="gaussian").partial_fit([*X, [gone]], [*y, "c"]).unlearn([[gone]], ["c"])
+    never = NaiveBayes(numeric="gaussian").partial_fit(X, y)
+    assert np.allclose(model.predict_proba(X), never.predict_proba(X), rtol=0, atol=1e-6)
 
 
 def test_quantiles_say_who_can_unlearn_instead():

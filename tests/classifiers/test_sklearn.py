@@ -120,3 +120,14 @@ def test_neither_import_nor_help_needs_the_heavy_libraries():
 
     assert loaded("import bayou", "numba", "pyarrow", "sklearn", "pandas", "scipy", "rich") == "[]"
     assert loaded("from bayou import NaiveBayes", "pyarrow", "sklearn", "pandas", "narwhals") == "[]"
+
+
+def test_other_classes_at_a_later_partial_fit_are_refused():
+    X, y = [[1.0], [2.0]], ["a", "b"]
+    model = NaiveBayes().partial_fit(X, y, classes=["a", "b"])
+    model.partial_fit(X, y, classes=["b", "a"]).partial_fit(X, y)
+    before = model.digest()
+    with pytest.raises(ValueError, match="is not the same as on last call to partial_fit"):
+        model.partial_fit(X, y, classes=["a", "b", "c"])
+    assert model.digest() == before
+    assert NaiveBayes().partial_fit(X, y).partial_fit(X, y, classes=["a", "b", "c"]).labels() == y

@@ -431,6 +431,33 @@ def test_whatever_is_wrong_with_an_option_ends_with_2(folder: Path, tmp_path: Pa
     assert sorted(p.name for p in tmp_path.iterdir()) == ["rows.jsonl", "rows.libsvm", "rows.xyz"]
 
 
+def test_a_result_never_overwrites_what_is_read(folder: Path, tmp_path: Path) -> None:
+    data, model = tmp_path / "own.csv", tmp_path / "own.bayou"
+    data.write_bytes((folder / "mixed.csv").read_bytes())
+    bayou("learn", data, "-t", "class", "-m", "nb", "-o", model, "-q")
+    (tmp_path / "link.csv").symlink_to(data)
+    before = data.read_bytes(), model.read_bytes()
+    for command in (
+        ("learn", data, "-t", "class", "-m", "nb", "-o", data),
+        ("learn", data, "-t", "class", "-m", "nb", "-o", tmp_path / "link.csv"),
+        ("evaluate", data, "-t", "class", "-m", "nb", "--curve", data),
+        ("evaluate", data, "-t", "class", "-m", "nb", "--report", data),
+        ("predict", model, data, "--only", "-o", data),
+        ("report", model, "-o", model),
+    ):
+        assert "would overwrite" in bayou(*command, code=2).stderr
+    assert (data.read_bytes(), model.read_bytes()) == before
+
+
+def test_data_and_models_in_each_others_places_are_named(folder: Path, tmp_path: Path) -> None:
+    data, model = folder / "mixed.csv", folder / "m.bayou"
+    assert (
+        f"{data}: not a bayou model" in bayou("merge", model, data, "-o", tmp_path / "x.bayou", code=1).stderr
+    )
+    assert "m.bayou is a model, not rows" in bayou("predict", model, model, code=2).stderr
+    assert "one file at a time" in bayou("evaluate", folder, "-t", "class", code=1).stderr
+
+
 def test_what_is_wrong_with_files_ends_with_1(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("a,c\n" + "1,p\n" * 5 + "oops,q\n")
     (tmp_path / "no.bayou").write_bytes(b"nothing")

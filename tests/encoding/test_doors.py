@@ -287,3 +287,29 @@ def test_a_copy_of_an_encoder_carries_no_batch_along():
     assert len(pickle.dumps(encoder)) < 2000
     twin = copy.deepcopy(encoder)
     assert twin.encode({"c": pa.array(["a", "b"]).dictionary_encode()})[0].codes.tolist() == [[0], [-1]]
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0, 999.0], [1, 2, 999], ["u", "v", "999"]])
+def test_masked_cells_of_numpy_are_missing(values):
+    cells = np.array(values * 30).reshape(-1, 1)
+    masked = np.ma.masked_array(cells, mask=cells == cells[2])
+    plain = [["u" if x == "u" else "v"] if isinstance(x, str) else [x] for x in values[:2]]
+    missing = np.array([*plain, [None if isinstance(values[0], str) else np.nan]] * 30)
+    y = ["p", "n", "p"] * 30
+    expected = NaiveBayes().fit(missing, y)
+    assert NaiveBayes().fit(masked, y).digest() == expected.digest()
+    by_name, named = NaiveBayes(), NaiveBayes()
+    by_name.learn_many({"a": masked[:, 0]}, y)
+    named.learn_many({"a": missing[:, 0]}, y)
+    assert by_name.digest() == named.digest()
+
+
+def test_masked_labels_are_missing_and_masked_weights_refused():
+    X, y = [[1.0], [2.0], [3.0]], np.ma.masked_array([1, 2, 7], mask=[False, False, True])
+    with pytest.raises(DataError, match="NaN"):
+        NaiveBayes().fit(X, y)
+    model = NaiveBayes()
+    model.learn_many(X, y)
+    assert model.labels() == [1, 2]
+    with pytest.raises(DataError, match="weight"):
+        NaiveBayes().fit(X, ["a", "b", "c"], np.ma.masked_array([1.0, 1.0, 1.0], mask=[False, True, False]))

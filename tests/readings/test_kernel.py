@@ -15,9 +15,11 @@ from tests.seeds import seeds
 
 from bayou.align import align, canonical, from_empty
 from bayou.block import Block
+from bayou.classifiers import NaiveBayes
 from bayou.classifiers.estimator import Estimator
 from bayou.densities.kernel import Kernel, RoundedNormal
 from bayou.errors import DataError, ModelFileError
+from bayou.files import dumps, loads
 from bayou.hashing import digest
 from bayou.kernels.kernel_density import log_far_mass, mass
 from bayou.readings.modl import MODL
@@ -318,3 +320,11 @@ def test_refusals():
     for wrong in ({"bandwidth": "wide"}, {"bandwidth": 0.0}, {"shape": "round"}):
         with pytest.raises(DataError, match=next(iter(wrong))):
             Kernel(**wrong)
+
+
+def test_a_model_of_kernels_that_stand_for_huge_intervals_can_be_loaded_again() -> None:
+    values = [float(x) for x in (*range(40), 1e100, -1e139, 1e139)]
+    model = NaiveBayes(numeric=Kernel(tuples=10)).fit([[x] for x in values], ["a", "b"] * 21 + ["a"])
+    again = loads(dumps(model))
+    assert again.digest() == model.digest()
+    assert np.array_equal(again.predict_proba([[3.0], [1e120]]), model.predict_proba([[3.0], [1e120]]))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -149,3 +150,17 @@ def test_places_that_count_older_batches(
         with open_stream(path, **options) as stream:
             stream.seek(position)
             assert drain(stream, [1000]) == rest
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum(["mon", "tue"])])
+@pytest.mark.parametrize("written", ["write_ipc", "write_parquet"])
+def test_files_of_polars_are_read_like_others(tmp_path: Path, kind: Any, written: str) -> None:
+    rows = {"day": ["mon", None, "tue", "mon"], "x": [1.0, 2.0, None, 4.0], "y": ["p", "q", None, "p"]}
+    path, other = tmp_path / "polars.arrow", tmp_path / "other.arrow"
+    frame = pl.DataFrame(rows).with_columns(pl.col("day").cast(kind), pl.col("y").cast(pl.String))
+    getattr(frame, written)(path)
+    table = pa.table(rows)
+    with pa.ipc.new_file(other, table.schema) as file:
+        file.write_table(table)
+    format = "arrow" if written == "write_ipc" else "parquet"
+    assert outcome(path, target="y", format=format) == outcome(other, target="y")

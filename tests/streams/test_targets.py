@@ -1,4 +1,4 @@
-"""Targets that are quantities, and columns that are dates: said, rather than read in silence."""
+"""Targets that are quantities, columns that are dates or oddly written numbers: said, rather than read in silence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from bayou.errors import DataError
+from bayou.errors import DataError, NumberWarning, OptionError
 from bayou.streams import open_stream
 from bayou.streams.dates import DateWarning
 
@@ -69,6 +69,49 @@ def test_codes_and_names_are_no_dates(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         open_stream(path, target="y").close()
+
+
+@pytest.mark.parametrize("number", ["{},5", "-1.{:03d},50", "1 {:03d}", "{} %", "${}.50", "€{}"])
+def test_numbers_in_other_formats_are_told(tmp_path: Path, number: str) -> None:
+    path, lines = tmp_path / "a.csv", tmp_path / "a.jsonl"
+    cells = [number.format(i) for i in range(1, 40)]
+    path.write_text("x;z;y\n" + "".join(f"{cell};{i};p\n" for i, cell in enumerate(cells)))
+    lines.write_text("".join(json.dumps({"x": cell, "y": "p"}) + "\n" for cell in cells))
+    for file in (path, lines):
+        with pytest.warns(NumberWarning, match="column 'x' looks like numbers, and is read as names"):
+            open_stream(file, target="y").close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            open_stream(file, target="y", nominal=["x"]).close()
+            open_stream(file, target="y", ignore=["x"]).close()
+
+
+def test_numbers_beside_an_unusual_mark_for_missing_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n" + "".join(f"{i / 7},p\nNULL,q\nNULL,q\n" for i in range(30)))
+    with pytest.warns(NumberWarning, match="column 'x' looks like numbers"):
+        open_stream(path, target="y").close()
+
+
+def test_levels_codes_and_hours_are_no_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = (f"{10 * (i % 5)} %,{i}:30,a{i},{i}-{i + 1},p\n" for i in range(50))
+    path.write_text("a,b,c,d,y\n" + "".join(rows))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        open_stream(path, target="y").close()
+
+
+def test_a_similar_column_is_offered(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("amount, hour,fraud\n1,2,no\n")
+    for wrong, near in (("Fraud", "fraud"), ("frad", "fraud"), ("hour", " hour")):
+        with pytest.raises(OptionError, match=f"no column '{wrong}' to be the target; did you mean '{near}'"):
+            open_stream(path, target=wrong)
+    with pytest.raises(OptionError, match="no column 'ammount'; did you mean 'amount'"):
+        open_stream(path, target="fraud", ignore=["ammount"])
+    with pytest.raises(OptionError, match="no column 'zzz'; the columns are 'amount', ' hour', 'fraud'"):
+        open_stream(path, target="fraud", ignore=["zzz"])
 
 
 def test_one_large_feature_number_costs_nothing(tmp_path: Path) -> None:

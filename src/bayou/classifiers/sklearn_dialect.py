@@ -15,7 +15,7 @@ from bayou.classifiers.estimator_core import EstimatorCore
 from bayou.encoding.table import Table, table_of
 from bayou.errors import BayouError, DataError, NotFittedError
 from bayou.kernels.posterior import log_posterior
-from bayou.missing import is_missing
+from bayou.missing import is_missing, unmasked
 from bayou.schema import Label
 
 # 1 and 1.0 are one label; 1, True and "1" are three
@@ -54,6 +54,8 @@ class SklearnDialect(EstimatorCore):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows. `classes`, given at the first call, closes the class set."""
         if self.started:
+            if classes is not None:
+                self._require_known(_unconverted(classes).tolist())
             self.learn_batch(*self._checked(X, y, reset=False), sample_weight)
             return self
         with self.unchanged_on_failure():
@@ -62,6 +64,16 @@ class SklearnDialect(EstimatorCore):
                 self.reset(replace(self.declared(), classes=_unconverted(classes).tolist()))
             self.learn_batch(table, labels, sample_weight)
         return self
+
+    def _require_known(self, classes: list[Label]) -> None:
+        """Refuse classes that a class set closed by an earlier call does not have; an open one takes all."""
+        closed = self.schema_.declared.classes
+        new = [] if closed is None else [label for label in classes if label not in closed]
+        if new:
+            raise DataError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {list(closed or ())!r}",
+                remedy="give all classes at the first call, or leave classes= out to keep the class set open",
+            )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row (or as `decision` says); ties go to the first in canonical order.
@@ -261,7 +273,7 @@ def _unconverted(labels: Any) -> NDArray[Any]:
         out = np.empty(len(labels), dtype=object)
         out[:] = labels
         return out
-    return np.asarray(labels)
+    return np.asarray(unmasked(labels))
 
 
 def warn_column_vector() -> None:

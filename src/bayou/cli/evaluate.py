@@ -97,7 +97,7 @@ def evaluate(
     when = how_often(every)
     for path in (curve, report):
         if path not in (None, "-"):
-            check_writable(path)
+            check_writable(path, file)
     announce_compiling(quiet)
     stream = options.stream(file, target, nominal, numeric, text, date, ignore, policy, dead_letters, format)
     if later := options.join(labels, label_topic, join, within, time, waiting):

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any
 
-from bayou.errors import DataError
+from bayou.cli.console import UsageError
+from bayou.errors import DataError, ModelFileError
 
 
 def load_model(path: str) -> Any:
     """The model in a file."""
     from bayou.files import load
 
-    return load(path)
+    try:
+        return load(path)
+    except ModelFileError as error:  # a command may read several files
+        raise ModelFileError(f"{path}: {error}") from None
 
 
 def save_model(model: Any, path: str) -> None:
@@ -22,9 +27,13 @@ def save_model(model: Any, path: str) -> None:
     save(model, path)
 
 
-def check_writable(path: str) -> None:
-    """Raise an error if the result could not be written, before hours of work."""
+def check_writable(path: str, *inputs: str) -> None:
+    """Raise an error if the result could not be written, or would overwrite what is read, before hours of work."""
     place = Path(path)
+    for each in inputs:
+        with contextlib.suppress(OSError):  # one of them is no file, or not there yet
+            if os.path.samefile(place, each):
+                raise UsageError(f"the result would overwrite {path}, which is read", remedy="another path")
     folder = place.parent
     if place.is_dir():
         raise DataError(f"{path} is a folder", remedy="give the name of a file")

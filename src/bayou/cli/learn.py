@@ -77,7 +77,7 @@ def learn(
     model = model or (specs.MERGED if apart or balanced else specs.UNNAMED)
     learner = _only_one(specs.models([model]))
     when = how_often(every)
-    check_writable(out)
+    check_writable(out, *files)
     announce_compiling(quiet)
     stream = options.stream(
         files[0], target, nominal, numeric, text, date, ignore, policy, dead_letters, format

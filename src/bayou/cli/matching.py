@@ -74,7 +74,7 @@ def matching(
     dead_letters: str | None = None,
 ) -> Source:
     """The stream of a file, its columns read as the kinds that the model learned."""
-    from bayou.errors import SchemaError, TextWarning
+    from bayou.errors import NumberWarning, SchemaError, TextWarning
     from bayou.schema import DATE, Kind
 
     kinds = {name: kind.value for name, (kind, _) in model.schema_.place.items()}
@@ -87,6 +87,7 @@ def matching(
         with warnings.catch_warnings():
             for category in (
                 DateWarning,
+                NumberWarning,
                 TextWarning,
             ):  # the kinds are the model's, whatever the file suggests
                 warnings.simplefilter("ignore", category)

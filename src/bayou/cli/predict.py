@@ -68,7 +68,7 @@ def predict(
     quiet: options.Quiet = False,
 ) -> None:
     """Write the predicted class and all class probabilities of every row. The model does not change."""
-    from bayou.cli.files import load_model
+    from bayou.cli.files import check_writable, load_model
     from bayou.cli.predicting import predict_log
     from bayou.cli.sinks import opened_sink
     from bayou.decisions import tell_unknown
@@ -89,6 +89,8 @@ def predict(
         return
     if checkpoint is not None:
         raise UsageError("--checkpoint is for what goes from a log to a topic", remedy="--out kafka://...")
+    if out != "-":
+        check_writable(out, file, model_file)
     meter = Meter("predict", quiet)
     right = labelled = done = 0
     with (

@@ -37,7 +37,7 @@ def report(
     from bayou.report import Background, write_report
 
     path = out or str(Path(model_file).with_suffix(".html"))
-    check_writable(path)
+    check_writable(path, model_file)
     name = Path(model_file).stem
     if Path(model_file).suffix == ".json":
         from bayou.report.description import described_html, read_description

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
-from bayou.checks import counts, finite, parts, require
+from bayou.checks import MOST_VARIANCE, counts, finite, parts, require
 from bayou.densities.binned import GKClass
 from bayou.densities.density import Density
 from bayou.errors import DataError, UnsupportedError
@@ -216,7 +216,8 @@ def restored(arrays: Arrays, rounds: bool, floor: float) -> DensityReading:
         )
         finite(f"{name} of a reading of kernels", arrays[name])
     for name in ("weights", "extra", "widths", "precision"):
-        counts(f"{name} of a reading of kernels", arrays[name])
+        most = MOST_VARIANCE if name == "extra" else 1e150
+        counts(f"{name} of a reading of kernels", arrays[name], most)
         require(arrays[name].min(initial=0.0) >= 0, f"{name} of a reading of kernels holds a negative number")
     require(np.abs(arrays["centres"]).max(initial=0.0) <= HUGE, f"a kernel lies beyond {HUGE}")
     sizes = np.diff(arrays["offsets"])

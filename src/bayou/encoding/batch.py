@@ -19,6 +19,7 @@ from bayou.errors import DataError, TargetWarning, TextWarning, listed, warn_use
 from bayou.hashing import hash_keys
 from bayou.kernels.look_up import MISS, rows_of_columns
 from bayou.kernels.side_by_side import all_columns_usable, put_side_by_side
+from bayou.missing import unmasked
 from bayou.plain_text import SENTENCES, are_sentences, shortened
 from bayou.schema import Growth, HashedVocabulary, Kind, Label, Schema, Vocabulary, identity_key
 from bayou.text.documents import documents_of
@@ -347,7 +348,7 @@ def weights(w: Any, n: int, start: int = 0) -> Floats:
     if w is None:
         return np.ones(n)
     try:
-        out = np.array(w, dtype=np.float64)
+        out = np.array(unmasked(w), dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DataError(_WEIGHT, value=w) from None
     if out.ndim == 0:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayou.encoding.columns import NUMBERS, as_float
 from bayou.encoding.forms import Coded, is_arrow, one_array, picked
 from bayou.errors import DataError
-from bayou.missing import is_missing
+from bayou.missing import is_missing, unmasked
 from bayou.vocabulary import NumberedNames
 
 Matrix = NDArray[np.float64]
@@ -75,7 +75,7 @@ def table_of(X: Any) -> Table:
     if isinstance(X, Table):
         return X
     if isinstance(X, np.ndarray):
-        return _from_array(X)
+        return _from_array(unmasked(X))
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         return _from_sparse(X)
     if isinstance(X, Mapping):
@@ -137,7 +137,9 @@ def _from_columns(columns: Mapping[str, Any]) -> Table:
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(f"columns of different lengths: {lengths}")
-    return Table(next(iter(lengths.values()), 0), list(columns), list(columns.values()))
+    return Table(
+        next(iter(lengths.values()), 0), list(columns), [unmasked(values) for values in columns.values()]
+    )
 
 
 def _from_documents(texts: Sequence[Any]) -> Table:
@@ -301,7 +303,7 @@ def column_of(values: Any) -> Any:
         return _pandas_column(values.to_numpy() if isinstance(values.dtype, np.dtype) else values.array)
     if _is("polars", "Series", values):
         return _from_polars(values.to_frame("labels")).columns[0]
-    return values
+    return unmasked(values)
 
 
 def _is(module: str, name: str, value: Any) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayou.plain_text import SENTENCES, are_sentences
 from bayou.streams import compute as pc
 from bayou.streams.dates import count_dates, looks_like_date
+from bayou.streams.number_formats import are_numbers
 from bayou.streams.source import Kind
 
 Label = Literal["string", "int64", "float64", "bool"]
@@ -159,6 +160,10 @@ class Sample:
         """Whether more than half of the column's present cells are dates in any common format."""
         cells = self._cells(name).drop_null().to_pylist()
         return 2 * sum(map(looks_like_date, cells)) > len(cells)
+
+    def looks_like_numbers(self, name: str) -> bool:
+        """Whether most of the column's different cells are numbers in any common format, and many."""
+        return are_numbers(self._cells(name).drop_null().unique().to_pylist())
 
     def is_text(self, name: str) -> bool:
         """Whether the column's cells are sentences."""

@@ -26,6 +26,7 @@ from bayou.streams.policy import Chunk, Draft, flush
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.sentences import warn_of_nominal_sentences
 from bayou.streams.source import ColumnType
+from bayou.streams.string_views import without_views
 
 STRIDE = 1 << 32  # a place is the number of a row group or record batch, times this, plus a batch within it
 # added to the numbers of batches of `limits.BATCH` rows; smaller numbers are those of older checkpoints
@@ -58,6 +59,7 @@ class ColumnarSource(ChunkedSource):
         batch = self._batches.take()
         if batch is None:
             return None
+        batch = without_views(batch)
         if record == 0:
             warn_of_nominal_sentences(
                 [name for name in self.columns if self._sentences(name, batch.column(name))]

@@ -16,6 +16,7 @@ from bayou.streams.chunked import ChunkedSource, Outline
 from bayou.streams.columns import height
 from bayou.streams.dates import NO_DATE, dates, remedy, warn_of_dates
 from bayou.streams.layout import Layout
+from bayou.streams.number_formats import warn_of_number_formats
 from bayou.streams.plain_cells import PlainCells
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions
@@ -109,6 +110,7 @@ def delimited_layout(sample: cells.Sample, names: Sequence[str], read_options: R
     types |= dict.fromkeys(text, ColumnType("text"))
     warn_of_text(text)
     warn_of_dates([name for name in guessed if sample.looks_like_dates(name)])
+    warn_of_number_formats([name for name in guessed if sample.looks_like_numbers(name)])
     left_out = {name: sample.kind(name) for name in read_options.ignore}
     return Layout(read_options.typed(types), target, label, left_out, tuple(names))
 

@@ -21,6 +21,7 @@ from bayou.streams.chunked import ChunkedSource, Outline
 from bayou.streams.dates import NO_DATE, count_dates, dates, looks_like_date, remedy, warn_of_dates
 from bayou.streams.delimited import arrow_buffer, joined, skip_mark
 from bayou.streams.layout import Layout
+from bayou.streams.number_formats import are_numbers, warn_of_number_formats
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions, listed
 from bayou.streams.records import Records, split
@@ -84,6 +85,9 @@ def json_layout(sample: Sequence[bytes], read_options: ReadOptions) -> Layout:
     types |= dict.fromkeys(text, ColumnType("text"))
     warn_of_text(text)
     warn_of_dates([name for name in guessed if _looks_like_dates([row.get(name) for row in rows])])
+    warn_of_number_formats(
+        [name for name in guessed if are_numbers(v for row in rows if isinstance(v := row.get(name), str))]
+    )
     left_out = {name: _kind([row.get(name) for row in rows]).kind for name in read_options.ignore}
     return Layout(read_options.typed(types), target, label, left_out, tuple(names))
 

@@ -93,7 +93,9 @@ class MailSource(ChunkedSource):
         items = list(_items(path, format))
         if not items:
             raise DataError(
-                f"{path} holds no messages", remedy='check the path, or say format="mbox" or "maildir"'
+                f"{path} holds no messages",
+                remedy='tables are read one file at a time; of mail, say format="mbox" or format="maildir", or give '
+                "a folder that has a folder for each class",
             )
         self._read_options = read_options
         self._plain = format == "folders" and all(item.path.endswith(".txt") for item in items)

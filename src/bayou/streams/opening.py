@@ -200,6 +200,8 @@ def format_of(path: str) -> str:
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in (".gz", ".zst"):
         suffixes.pop()
+    if suffixes and suffixes[-1] == ".bayou":
+        raise OptionError(f"{path} is a model, not rows", remedy="give the file that holds the rows")
     if not suffixes or suffixes[-1] not in _FORMATS:
         if not Path(path).exists():
             raise DataError(f"cannot open {path}: No such file or directory", remedy="check the path")

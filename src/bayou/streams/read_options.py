@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +56,7 @@ class ReadOptions:
         if not open_ended:
             for name in [*(self.kinds or {}), *self.ignore]:
                 if name not in seen:
-                    raise OptionError(f"there is no column {name!r}; the columns are {listed(names)}")
+                    raise OptionError(f"there is no column {name!r}; {_those_there_are(name, names)}")
 
     def choose_target(self, names: Sequence[str], default: str | None = None) -> str | None:
         """The name of the target; None if the user chose to have none."""
@@ -72,7 +73,7 @@ class ReadOptions:
             raise OptionError(f"which column is the target? The columns are {listed(names)}", remedy=remedy)
         if target not in names:
             raise OptionError(
-                f"there is no column {target!r} to be the target; the columns are {listed(names)}"
+                f"there is no column {target!r} to be the target; {_those_there_are(target, names)}"
             )
         if target in self.ignore:
             raise OptionError(f"column {target!r} cannot be both the target and ignored")
@@ -97,3 +98,14 @@ def listed(names: Sequence[str]) -> str:
     """Names for a message, at most thirty of them."""
     shown = ", ".join(repr(name[:40]) for name in names[:30])
     return shown + (f" and {len(names) - 30} more" if len(names) > 30 else "")
+
+
+def _those_there_are(name: str, names: Sequence[str]) -> str:
+    """The columns, for a message that there is none of this name; a similar one comes first.
+
+    >>> _those_there_are("Clas", ["price", "class"])
+    "did you mean 'class'? The columns are 'price', 'class'"
+    """
+    plain = {each.strip().lower(): each for each in names}
+    near = difflib.get_close_matches(name.strip().lower(), plain, 1)
+    return (f"did you mean {plain[near[0]]!r}? The" if near else "the") + f" columns are {listed(names)}"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayou.block import Block, Floats
 from bayou.checks import counts, finite, require, variances
 from bayou.encoding.column_block import ColumnBlock
+from bayou.errors import RoundingWarning, warn_user
 from bayou.kernels.moments import add_columns, add_rows, merge_moments, subtract_rows
 from bayou.kernels.scrub import HUGE
 from bayou.laws import MergeLaw
@@ -21,6 +23,7 @@ from bayou.threads import over_ranges
 GRAIN = (
     1_000_000  # values worth a thread of their own: below this, memory rather than arithmetic is the limit
 )
+LOST = 1e-4  # of a column's variance: rounding errors beyond are told
 
 
 def _mean(name: str, array: Floats, summary: Moments) -> None:
@@ -75,7 +78,25 @@ class Moments(DecayingSummary):
         over_ranges(columns, p, 1 + GRAIN // max(1, block.n))
 
     def subtract(self, block: Block) -> None:
+        before = self.m2.copy()
         subtract_rows(self.n, self.mean, self.m2, block.numeric, block.y, block.w)
+        lost = self._has_lost_digits(before)
+        if lost.any():
+            largest = np.nanmax(np.abs(block.numeric[:, lost]))
+            warn_user(
+                f"values as large as {largest:.3g} were unlearned: beside them, what is left of a "
+                "numeric column has lost its digits, and predictions may differ from those of a model that never saw "
+                "the rows; learn the rows that are left anew",
+                RoundingWarning,
+            )
+
+    def _has_lost_digits(self, before: Floats) -> NDArray[np.bool_]:
+        """[p] whether rounding errors of m2 as it was before rows were subtracted matter beside what is left."""
+        total = np.maximum(self.n.sum(axis=0), np.finfo(float).tiny)
+        middle = (self.n * self.mean).sum(axis=0) / total
+        pooled = (self.m2 + self.n * (self.mean - middle) ** 2).sum(axis=0) / total
+        error = np.finfo(float).eps * np.divide(before, self.n, out=np.zeros_like(before), where=self.n > 0)
+        return np.asarray((error > LOST * pooled).any(axis=0))
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)

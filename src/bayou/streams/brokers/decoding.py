@@ -18,6 +18,7 @@ from bayou.streams.layout import Layout
 from bayou.streams.policy import Draft, Misfit
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.records import Spans
+from bayou.streams.string_views import without_views
 
 FORMATS = ("json", "csv", "arrow")
 _TROUBLE = (pa.ArrowException, OSError, ValueError, TypeError, KeyError, IndexError)
@@ -110,7 +111,7 @@ class _Arrow:
                 table = reader.read_all().combine_chunks()
             table.validate(full=True)
             (batch,) = table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
-            return fill_from_batch(batch, self._layout)
+            return fill_from_batch(without_views(batch), self._layout)
         except _TROUBLE as problem:
             no_columns = {name: pa.array([], pa.string()) for name in self._names()}
             misfit = Misfit(0, None, "not an Arrow IPC stream of these columns", str(problem)[:60])
