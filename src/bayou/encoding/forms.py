@@ -61,6 +61,14 @@ class Coded:
             return None
 
 
+def held_categories(values: Any) -> Any:
+    """What keeps the categories of a column as they are while other batches come.
+
+    polars forgets categories that no column has any more, and would give their codes to others of the same name.
+    """
+    return values.native.clear() if isinstance(values, Coded) and hasattr(values.native, "clear") else None
+
+
 @dataclass(slots=True)
 class Indices:
     """Indices into a dictionary, < 0 or not valid where missing."""
@@ -84,15 +92,19 @@ class Indices:
         return array.view(np.int32) if array.dtype == np.uint32 else _read_only(array, np.int32)
 
     @property
-    def missing_from(self) -> int:
-        """Read as unsigned, indices from here on are missing; of 32 bits, no dictionary has as many entries."""
-        bits = 8 * self.dtype.itemsize
-        return 1 << (bits if self.dtype.kind == "u" and bits < 32 else bits - 1)
-
-    @property
     def size(self) -> int:
         """How many entries the dictionary has, or at least those that are used: indices are less."""
         return int(self.indices.max(initial=-1)) + 1 if self.known_size is None else self.known_size
+
+
+@cache
+def index_layout(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """The size of indices in bytes, and from which one on, read as unsigned, they are missing.
+
+    Indices of 32 bits are so from 2^31 on: no dictionary has as many entries.
+    """
+    bits = 8 * dtype.itemsize
+    return dtype.itemsize, 1 << (bits if dtype.kind == "u" and bits < 32 else bits - 1)
 
 
 @dataclass(slots=True)
