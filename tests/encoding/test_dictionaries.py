@@ -138,7 +138,7 @@ def test_more_rows_than_are_written_at_once(q, absent):
     cells = np.where(rng.random((n, q)) < absent, -1, rng.integers(0, 3, (n, q)))
     cells[:SOME] = np.abs(cells[:SOME])
     names = [f"c{j}" for j in range(q)]
-    encoder = Encoder(Schema(Declared(columns=dict.fromkeys(names, ["a", "b", "c"]))))
+    encoder = Encoder(Schema(Declared(columns={name: ["a", "b", "c"] for name in names})))
     entries = pa.array(["a", "b", "c"])
     columns = [pa.array(np.abs(c), pa.int8(), mask=c < 0) for c in cells.T]
     arrow = [pa.DictionaryArray.from_arrays(column, entries) for column in columns]

@@ -12,8 +12,9 @@ from bayou.block import Codes, Floats, Hashed, Words
 from bayou.encoding.column_block import CELLS, NO_COLUMNS, Columns
 from bayou.encoding.columns import distinct, doubles, kind_of
 from bayou.encoding.forms import Form, is_arrow, picked
+from bayou.encoding.frames import column_of
 from bayou.encoding.lookup import Lookup, Lookups, translate_known
-from bayou.encoding.table import Sparse, Table, column_of
+from bayou.encoding.table import Sparse, Table
 from bayou.encoding.words import WORDS, checked_counts, renumbered
 from bayou.errors import DataError, TargetWarning, TextWarning, listed, warn_user
 from bayou.hashing import hash_keys
