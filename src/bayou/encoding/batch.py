@@ -214,10 +214,8 @@ class Batch:
         columns = self.of_kind(table, Kind.NOMINAL)
         if len(columns) < rows.shape[1]:
             rows.fill(-1)
-        lookups = [self.lookups.column(name) for _, name, _ in columns]
         known = [
-            (j, lookup, lookup.form_of(values))
-            for lookup, (j, _, values) in zip(lookups, columns, strict=True)
+            (j, lookup := self.lookups.column(name), lookup.form_of(values)) for j, name, values in columns
         ]
         remaining = translate_known(rows, known)
         if remaining:
@@ -290,6 +288,8 @@ class Batch:
 
     def words(self, table: Table) -> tuple[Words, ...]:
         """Counts of words of each text column."""
+        if not self.counts[Kind.TEXT]:
+            return ()
         by_place = {j: self._text(name, values) for j, name, values in self.of_kind(table, Kind.TEXT)}
         if table.sparse is not None and WORDS in self.place:
             by_place[self.place[WORDS][1]] = self._sparse(table.sparse)

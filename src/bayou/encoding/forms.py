@@ -30,7 +30,7 @@ _NONE.flags.writeable = False
 class Coded:
     """A column of codes with a dictionary that is not Arrow's: a Categorical of pandas or of polars."""
 
-    codes: Any  # NumPy's or Arrow's integers
+    codes: Any  # NumPy's integers, or an array of Arrow's
     dictionary: Any  # pandas: the Index of categories; polars: the data type
     native: Any  # the column itself
 
@@ -273,10 +273,10 @@ def _utf8(values: NDArray[np.str_]) -> Any:
 
 
 def _coded_form(column: Coded) -> Indices:
-    if is_arrow(column.codes):
-        codes = one_array(column.codes)
+    codes = column.codes
+    if is_arrow(codes):
         return _arrow_indices(codes, _integer_types()[codes.type.id], column.dictionary, None)
-    codes = np.ascontiguousarray(column.codes)
+    codes = np.ascontiguousarray(codes)
     if codes.itemsize > 4:
         codes = codes.astype(np.int32)
     size = len(column.dictionary)

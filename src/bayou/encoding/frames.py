@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from functools import cache
-from itertools import compress, takewhile
-from typing import Any
+from itertools import compress
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayou.encoding.forms import Coded, one_array
+
+MOST_KNOWN = 8  # kinds of frames whose types are known
+MOST_FRAMES = 64  # that are compared with one empty frame
 
 
 def column_of(values: Any) -> Any:
@@ -55,43 +57,87 @@ def polars_columns(X: Any) -> list[Any]:
     import polars as pl
     import pyarrow as pa
 
-    kinds = list(
-        takewhile(lambda kind: type(kind) is not pl.Enum, (column.dtype for column in X.iter_columns()))
-    )
-    if len(kinds) < X.width:  # to ask for an Enum's type takes as long as to read a thousand of its cells
-        reader = pa.RecordBatchReader.from_stream(X)
-        if _are_readable(reader.schema.types):
-            found: list[Any] = reader.read_all().columns
-            return found
-        kinds = X.dtypes
-    coded = [type(kind) is pl.Categorical for kind in kinds]
-    if all(coded):
-        return list(map(Coded, _polars_codes(X), kinds, X.get_columns()))
-    objects = [isinstance(kind, pl.Object) for kind in kinds]
-    others = [not (one or other) for one, other in zip(coded, objects, strict=True)]
-    codes = iter(_polars_codes(_select(X, coded)) if any(coded) else ())
-    arrow = iter(pa.table(_select(X, others)).columns if any(others) else ())
+    types = _TYPES.of(X)
+    codes = iter(_polars_codes(_select(X, types.coded)) if any(types.coded) else ())
+    arrow = iter(pa.table(_select(X, types.arrow)).columns if any(types.arrow) else ())
+    if types.plain:
+        return list(arrow)
     columns: list[Any] = []
-    for j, (column, kind) in enumerate(zip(X.get_columns(), kinds, strict=True)):
-        if coded[j]:
+    for column, kind, is_coded, is_arrow in zip(X.get_columns(), *types[:3], strict=True):
+        if is_coded:
             columns.append(Coded(next(codes), kind, column))
-        elif objects[j]:
-            columns.append(column.to_list())
-        else:
+        elif is_arrow:
             array = next(arrow)
             columns.append(array.cast("large_binary") if isinstance(kind, pl.Binary) else array)
+        else:
+            columns.append(column.to_list())
     return columns
 
 
-def _are_readable(kinds: Sequence[Any]) -> bool:
-    """Whether columns of polars can be read as Arrow: neither a Categorical nor binary data, which may be objects.
+class _Types(NamedTuple):
+    """The types of a frame's columns, which are Categoricals, which can be read as Arrow, and whether all can as it is.
 
-    Dictionaries without an order are those of Categoricals.
+    Categoricals, objects and bytes cannot.
     """
-    from pyarrow import lib
 
-    binary = lib.Type_BINARY_VIEW, lib.Type_FIXED_SIZE_BINARY
-    return all(kind.ordered if kind.id == lib.Type_DICTIONARY else kind.id not in binary for kind in kinds)
+    kinds: list[Any]
+    coded: list[bool]
+    arrow: list[bool]
+    plain: bool
+
+    @classmethod
+    def of(cls, kinds: list[Any]) -> _Types:
+        import polars as pl
+
+        coded = [isinstance(kind, pl.Categorical) for kind in kinds]
+        arrow = [not isinstance(kind, pl.Categorical | pl.Object) for kind in kinds]
+        return cls(kinds, coded, arrow, all(arrow) and not any(isinstance(kind, pl.Binary) for kind in kinds))
+
+
+_NO_TYPES = _Types([], [], [], True)
+
+
+class _KnownTypes:
+    """The types of the last frames of polars, by the names of their columns.
+
+    polars makes types anew whenever it is asked, which takes as long as to read hundreds of rows; whether a frame has
+    the types of another one, it says at once. That other one is empty, and replaced from time to time: polars cannot
+    forget its categories, of which there may be ever more.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, ...], tuple[Any, _Types, int]] = {}
+
+    def of(self, X: Any) -> _Types:
+        """The types of a frame's columns; the same objects for frames of the same types."""
+        import polars as pl
+
+        names = tuple(X.columns)
+        empty, types, frames = self._known.pop(names, (None, _NO_TYPES, 0))
+        if empty is not None and _fits(X, empty):
+            self._known[names] = (empty if frames < MOST_FRAMES else None), types, frames + 1
+            return types
+        kinds = X.dtypes
+        types = types if kinds == types.kinds else _Types.of(kinds)
+        if pl.Null not in kinds:  # to which columns of all types can be added
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[names] = X.clear(), types, 0
+        return types
+
+
+_TYPES = _KnownTypes()
+
+
+def _fits(X: Any, empty: Any) -> bool:
+    """Whether an empty frame has the names and types of this one."""
+    import polars as pl
+
+    try:
+        X.vstack(empty)
+    except pl.exceptions.PolarsError:
+        return False
+    return True
 
 
 def _select(X: Any, mask: list[bool]) -> Any:

@@ -136,8 +136,8 @@ class Lookup:
 
     def translation_of(self, form: Indices) -> Translation | None:
         """The cached codes of a dictionary's entries; None unless it is the dictionary of the last batch."""
-        known = self._translation
-        return known if _same(known.dictionary, form.dictionary) else None
+        known, dictionary = self._translation, form.dictionary
+        return known if known.dictionary is dictionary or _same(known.dictionary, dictionary) else None
 
     def _translate(self, form: Indices, values: Any, codes: Codes, column: int) -> int:
         known = self.translation_of(form)
@@ -193,19 +193,20 @@ def translate_known(rows: Codes, columns: Sequence[tuple[int, Lookup, Form | Non
     `columns` are places in the rows, lookups and forms. Returns the positions among them of the remaining columns:
     those without a cached dictionary, and those with entries that have no code yet.
     """
-    known, places = [], []
+    known: list[int] = []
+    places = []
     for i, (place, lookup, form) in enumerate(columns):
         if isinstance(form, Indices) and len(form.integers) == len(rows):
             translation = lookup.translation_of(form)
             if translation is not None:
                 valid = address_of(form.valid) if len(form.valid) else 0
                 indices = form.address, *index_layout(form.dtype), valid, form.offset
-                known.append((place, *indices, *translation.place))
+                known += (place, *indices, *translation.place)
                 places.append(i)
-    if not known:
+    if not places:
         return list(range(len(columns)))
-    misses = np.empty(len(known), dtype=np.int64)
-    translate_columns(rows, misses, np.array(known, dtype=np.int64))
+    misses = np.empty(len(places), dtype=np.int64)
+    translate_columns(rows, misses, np.array(known, dtype=np.int64).reshape(len(places), -1))
     done = {i for i, missed in zip(places, misses.tolist(), strict=True) if not missed}
     return [i for i in range(len(columns)) if i not in done]
 
@@ -267,8 +268,6 @@ def _is_integer(value: Label) -> bool:
 
 def _same(one: Any, other: Any) -> bool:
     """Whether an index stands for the same entry in both dictionaries."""
-    if one is other:
-        return True
     if type(one) is not type(other):
         return False
     if is_arrow(one):
