@@ -12,8 +12,9 @@ from bayou.block import Codes, Floats, Hashed, Words
 from bayou.encoding.column_block import CELLS, NO_COLUMNS, Columns
 from bayou.encoding.columns import distinct, doubles, kind_of
 from bayou.encoding.forms import Form, is_arrow, picked
+from bayou.encoding.frames import column_of
 from bayou.encoding.lookup import Lookup, Lookups, translate_known
-from bayou.encoding.table import Sparse, Table, column_of
+from bayou.encoding.table import Sparse, Table
 from bayou.encoding.words import WORDS, checked_counts, renumbered
 from bayou.errors import DataError, TargetWarning, TextWarning, listed, warn_user
 from bayou.hashing import hash_keys
@@ -214,10 +215,8 @@ class Batch:
         columns = self.of_kind(table, Kind.NOMINAL)
         if len(columns) < rows.shape[1]:
             rows.fill(-1)
-        lookups = [self.lookups.column(name) for _, name, _ in columns]
         known = [
-            (j, lookup, lookup.form_of(values))
-            for lookup, (j, _, values) in zip(lookups, columns, strict=True)
+            (j, lookup := self.lookups.column(name), lookup.form_of(values)) for j, name, values in columns
         ]
         remaining = translate_known(rows, known)
         if remaining:
@@ -290,6 +289,8 @@ class Batch:
 
     def words(self, table: Table) -> tuple[Words, ...]:
         """Counts of words of each text column."""
+        if not self.counts[Kind.TEXT]:
+            return ()
         by_place = {j: self._text(name, values) for j, name, values in self.of_kind(table, Kind.TEXT)}
         if table.sparse is not None and WORDS in self.place:
             by_place[self.place[WORDS][1]] = self._sparse(table.sparse)

@@ -25,7 +25,7 @@ from bayou.dates import (
     read_arrow,
 )
 from bayou.encoding.columns import NUMBERS, as_float
-from bayou.encoding.forms import as_arrow, is_arrow, one_array, timeless, value_type
+from bayou.encoding.forms import Coded, as_arrow, is_arrow, one_array, timeless, value_type
 from bayou.encoding.table import Table
 from bayou.errors import DataError, DateNote, listed, warn_user
 from bayou.missing import is_missing
@@ -97,9 +97,8 @@ def _is_dates(values: Any, declared: bool) -> bool:
 
     Strings are dates if they are `declared` to be.
     """
-    dtype = getattr(values, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind != "O":
-        return dtype.kind in "mM" or (declared and dtype.kind in "UT")
+    if isinstance(values, Coded):
+        return False
     if is_arrow(values):
         kind = value_type(values.type)
         if timeless(kind.id):
@@ -107,6 +106,9 @@ def _is_dates(values: Any, declared: bool) -> bool:
         from pyarrow import types
 
         return types.is_temporal(kind) or getattr(kind, "extension_name", "") == DATE_TEXT
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind != "O":
+        return dtype.kind in "mM" or (declared and dtype.kind in "UT")
     if not isinstance(values, list | tuple | np.ndarray):
         return False
     first = next((value for value in values if not is_missing(value)), None)

@@ -30,7 +30,7 @@ _NONE.flags.writeable = False
 class Coded:
     """A column of codes with a dictionary that is not Arrow's: a Categorical of pandas or of polars."""
 
-    codes: Any  # NumPy's or Arrow's integers
+    codes: Any  # NumPy's integers, or an array of Arrow's
     dictionary: Any  # pandas: the Index of categories; polars: the data type
     native: Any  # the column itself
 
@@ -61,6 +61,14 @@ class Coded:
             return None
 
 
+def held_categories(values: Any) -> Any:
+    """What keeps the categories of a column as they are while other batches come.
+
+    polars forgets categories that no column has any more, and would give their codes to others of the same name.
+    """
+    return values.native.clear() if isinstance(values, Coded) and hasattr(values.native, "clear") else None
+
+
 @dataclass(slots=True)
 class Indices:
     """Indices into a dictionary, < 0 or not valid where missing."""
@@ -84,15 +92,19 @@ class Indices:
         return array.view(np.int32) if array.dtype == np.uint32 else _read_only(array, np.int32)
 
     @property
-    def missing_from(self) -> int:
-        """Read as unsigned, indices from here on are missing; of 32 bits, no dictionary has as many entries."""
-        bits = 8 * self.dtype.itemsize
-        return 1 << (bits if self.dtype.kind == "u" and bits < 32 else bits - 1)
-
-    @property
     def size(self) -> int:
         """How many entries the dictionary has, or at least those that are used: indices are less."""
         return int(self.indices.max(initial=-1)) + 1 if self.known_size is None else self.known_size
+
+
+@cache
+def index_layout(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """The size of indices in bytes, and from which one on, read as unsigned, they are missing.
+
+    Indices of 32 bits are so from 2^31 on: no dictionary has as many entries.
+    """
+    bits = 8 * dtype.itemsize
+    return dtype.itemsize, 1 << (bits if dtype.kind == "u" and bits < 32 else bits - 1)
 
 
 @dataclass(slots=True)
@@ -166,13 +178,18 @@ def value_type(kind: Any) -> Any:
 
 def one_array(values: Any) -> Any:
     """An Arrow column as one array: its only chunk, or all of them copied into one."""
-    if not hasattr(values, "num_chunks"):
+    chunks = getattr(values, "num_chunks", None)
+    if chunks is None:
         return values
-    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+    return values.chunk(0) if chunks == 1 else values.combine_chunks()
 
 
 def form_of(values: Any) -> Form | None:
     """The column as kernels read it; None if they cannot."""
+    if isinstance(values, Coded):
+        return _coded_form(values)
+    if is_arrow(values):
+        return _arrow_form(one_array(values))
     if isinstance(values, np.ndarray):
         kind = values.dtype.kind
         if kind in "iu" and values.dtype != np.uint64:
@@ -180,10 +197,6 @@ def form_of(values: Any) -> Form | None:
         if kind == "b":  # bytes of 0 and 1 are places among both flags
             flags = np.ascontiguousarray(values).view(np.uint8)
             return Indices(flags, flags.dtype, address_of(flags), _NONE, 0, FLAGS, len(FLAGS))
-    if isinstance(values, Coded):
-        return _coded_form(values)
-    if is_arrow(values):
-        return _arrow_form(one_array(values))
     return _arrow_form(as_arrow(values)) if _of_objects(values) else None
 
 
@@ -260,10 +273,10 @@ def _utf8(values: NDArray[np.str_]) -> Any:
 
 
 def _coded_form(column: Coded) -> Indices:
-    if is_arrow(column.codes):
-        codes = one_array(column.codes)
+    codes = column.codes
+    if is_arrow(codes):
         return _arrow_indices(codes, _integer_types()[codes.type.id], column.dictionary, None)
-    codes = np.ascontiguousarray(column.codes)
+    codes = np.ascontiguousarray(codes)
     if codes.itemsize > 4:
         codes = codes.astype(np.int32)
     size = len(column.dictionary)
@@ -272,22 +285,24 @@ def _coded_form(column: Coded) -> Indices:
 
 def _arrow_indices(values: Any, dtype: np.dtype[Any], dictionary: Any, size: int | None) -> Indices:
     """The integers of an Arrow array, or its indices, of this type."""
-    offset, buffer = values.offset, values.buffers()[1]
-    if dtype.itemsize > 4 or buffer is None:
+    offset, buffers = values.offset, values.buffers()
+    valid = _memory(buffers[0]) if values.null_count else _NONE
+    if dtype.itemsize > 4 or buffers[1] is None:
         codes = _integers(values, dtype).astype(np.int32)
-        return Indices(codes, codes.dtype, address_of(codes), _valid(values), offset, dictionary, size)
-    address = buffer.address + dtype.itemsize * offset
-    return Indices(values, dtype, address, _valid(values), offset, dictionary, size)
+        return Indices(codes, codes.dtype, address_of(codes), valid, offset, dictionary, size)
+    address = buffers[1].address + dtype.itemsize * offset
+    return Indices(values, dtype, address, valid, offset, dictionary, size)
 
 
 def _arrow_form(values: Any) -> Form | None:
     if values is None:
         return None
-    lib = _types()
-    kind, n, offset = values.type.id, len(values), values.offset
+    lib, type_ = _types(), values.type
+    kind = type_.id
     if kind == lib.Type_DICTIONARY:
-        dictionary, dtype = values.dictionary, _integer_types()[values.type.index_type.id]
-        return _arrow_indices(values, dtype, dictionary, len(dictionary))
+        dictionary = values.dictionary
+        return _arrow_indices(values, _integer_types()[type_.index_type.id], dictionary, len(dictionary))
+    n, offset = len(values), values.offset
     if kind == lib.Type_BOOL:
         return Integers(_read_only(_flags(values), np.int64), _valid(values), offset, True)
     if kind in _integer_types() and kind != lib.Type_UINT64:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from bayou.block import Floats
 from bayou.encoding.columns import NUMBERS, as_float, distinct, numbers
 from bayou.encoding.forms import is_arrow, python_values
-from bayou.encoding.table import Sparse, Table, column_of
+from bayou.encoding.frames import column_of
+from bayou.encoding.table import Sparse, Table
 from bayou.errors import DataError, SchemaError
 from bayou.hashing import hash_keys, mixed_bits
 from bayou.kernels.cell_hashes import add_number_hashes

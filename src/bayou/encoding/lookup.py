@@ -17,6 +17,8 @@ from bayou.encoding.forms import (
     address_of,
     cells_at,
     form_of,
+    held_categories,
+    index_layout,
     is_arrow,
 )
 from bayou.kernels.look_up import (
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 REACH = 1 << 16  # integers in a range of at most this size are looked up in a table
 _LARGEST = 1 << 63
+MOST_HELD = 1 << 20  # entries of a dictionary that are held in memory though no batch may use them any more
 _NO_TABLE: Codes = np.empty(0, dtype=np.int32)
 _VALUES = (str, bytes, int, float, np.generic)
 
@@ -56,7 +59,19 @@ class Translation(NamedTuple):
 
     dictionary: Any
     table: Codes
-    place: tuple[int, int, bool] = (0, 0, False)  # where it lies, its length, and whether no entry is `MISS`
+    place: tuple[int, int] = (0, 0)  # its address, where `MISS` and -1 follow, and its length
+    held: Any = None  # what keeps the dictionary as it is
+
+
+_NO_TRANSLATION = Translation(None, _NO_TABLE)
+
+
+def _table(size: int, known: Codes = _NO_TABLE) -> Codes:
+    """A table for a dictionary of this size that begins with known codes; `MISS` and -1 follow in memory."""
+    table = np.full(size + 2, MISS, dtype=np.int32)
+    table[: len(known)] = known
+    table[-1] = -1
+    return table[:size]
 
 
 class Lookup:
@@ -78,7 +93,7 @@ class Lookup:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self._translation = Translation(None, _NO_TABLE)
+        self._translation = _NO_TRANSLATION
         self._strings = StringTable()
         self._integers: tuple[int, Codes | None, int] = (0, _NO_TABLE, 0)
 
@@ -119,21 +134,23 @@ class Lookup:
             known.slots, known.starts, known.names, miss,
         )  # fmt: skip
 
-    def translation_of(self, form: Form | None) -> Translation | None:
+    def translation_of(self, form: Indices) -> Translation | None:
         """The cached codes of a dictionary's entries; None unless it is the dictionary of the last batch."""
-        known = self._translation
-        return known if isinstance(form, Indices) and _same(known.dictionary, form.dictionary) else None
+        known, dictionary = self._translation, form.dictionary
+        return known if known.dictionary is dictionary or _same(known.dictionary, dictionary) else None
 
     def _translate(self, form: Indices, values: Any, codes: Codes, column: int) -> int:
         known = self.translation_of(form)
-        table = np.full(form.size, MISS, dtype=np.int32) if known is None else known.table
+        table = _table(form.size) if known is None else known.table
         misses = translate(codes, column, form.indices, form.valid, form.offset, table)
         if misses and len(table) < form.size:  # polars adds to its categories
-            table = np.concatenate((table, np.full(form.size - len(table), MISS, dtype=np.int32)))
+            table = _table(form.size, table)
         if misses and self._learn_entries(form, values, table):
             misses = translate(codes, column, form.indices, form.valid, form.offset, table)
-        place = address_of(table), len(table), bool((table != MISS).all())
-        self._translation = Translation(form.dictionary, table, place)
+        self._translation = _NO_TRANSLATION
+        if form.known_size is not None or len(table) <= MOST_HELD:
+            place = address_of(table), len(table)
+            self._translation = Translation(form.dictionary, table, place, held_categories(values))
         return misses
 
     def _learn_entries(self, form: Indices, values: Any, table: Codes) -> bool:
@@ -176,18 +193,20 @@ def translate_known(rows: Codes, columns: Sequence[tuple[int, Lookup, Form | Non
     `columns` are places in the rows, lookups and forms. Returns the positions among them of the remaining columns:
     those without a cached dictionary, and those with entries that have no code yet.
     """
-    known, places = [], []
+    known: list[int] = []
+    places = []
     for i, (place, lookup, form) in enumerate(columns):
-        translation = lookup.translation_of(form)
-        if translation is not None and isinstance(form, Indices) and len(form) == len(rows):
-            valid = address_of(form.valid) if len(form.valid) else 0
-            indices = form.address, form.dtype.itemsize, form.missing_from, valid, form.offset
-            known.append((place, *indices, *translation.place))
-            places.append(i)
-    if not known:
+        if isinstance(form, Indices) and len(form.integers) == len(rows):
+            translation = lookup.translation_of(form)
+            if translation is not None:
+                valid = address_of(form.valid) if len(form.valid) else 0
+                indices = form.address, *index_layout(form.dtype), valid, form.offset
+                known += (place, *indices, *translation.place)
+                places.append(i)
+    if not places:
         return list(range(len(columns)))
-    misses = np.empty(len(known), dtype=np.int64)
-    translate_columns(rows, misses, np.array(known))
+    misses = np.empty(len(places), dtype=np.int64)
+    translate_columns(rows, misses, np.array(known, dtype=np.int64).reshape(len(places), -1))
     done = {i for i, missed in zip(places, misses.tolist(), strict=True) if not missed}
     return [i for i in range(len(columns)) if i not in done]
 
@@ -249,8 +268,6 @@ def _is_integer(value: Label) -> bool:
 
 def _same(one: Any, other: Any) -> bool:
     """Whether an index stands for the same entry in both dictionaries."""
-    if one is other:
-        return True
     if type(one) is not type(other):
         return False
     if is_arrow(one):

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import compress, takewhile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayou.encoding.columns import NUMBERS, as_float
-from bayou.encoding.forms import Coded, is_arrow, one_array, picked
+from bayou.encoding.forms import is_arrow, picked
+from bayou.encoding.frames import is_of, pandas_columns, polars_columns
 from bayou.errors import DataError
 from bayou.missing import is_missing, unmasked
 from bayou.vocabulary import NumberedNames
@@ -268,11 +268,11 @@ def _from_frame(X: Any) -> Table:
     import pyarrow as pa
 
     if isinstance(X, pa.Table | pa.RecordBatch):
-        return Table(X.num_rows, _names(X.schema.names), [X.column(j) for j in range(X.num_columns)])
-    if _is("pandas", "DataFrame", X):
-        return Table(len(X), _names(X.columns), _pandas_columns(X))
-    if _is("polars", "DataFrame", X):
-        return _from_polars(X)
+        return Table(X.num_rows, _names(X.schema.names), X.columns)
+    if is_of("pandas", "DataFrame", X):
+        return Table(len(X), _names(X.columns.tolist()), pandas_columns(X))
+    if is_of("polars", "DataFrame", X):
+        return Table(len(X), X.columns, polars_columns(X))
     frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         columns = [_series(frame.get_column(name)) for name in frame.columns]
@@ -295,98 +295,6 @@ def _names(columns: Sequence[Any]) -> list[str]:
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError("two columns have the same name", column=twice, remedy="rename or drop one of them")
     return names
-
-
-def column_of(values: Any) -> Any:
-    """A single column, or labels: as a NumPy array where it is one, else as Arrow or with its codes, else as a list."""
-    if _is("pandas", "Series", values):
-        return _pandas_column(values.to_numpy() if isinstance(values.dtype, np.dtype) else values.array)
-    if _is("polars", "Series", values):
-        return _from_polars(values.to_frame("labels")).columns[0]
-    return unmasked(values)
-
-
-def _is(module: str, name: str, value: Any) -> bool:
-    """Whether a value is of a library's class, which it cannot be unless the library is imported."""
-    # Another thread may be importing the library, so that the class is not there yet.
-    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name, ()))
-
-
-def _pandas_columns(frame: Any) -> list[Any]:
-    """The columns of a frame of pandas as arrays; to make a Series of each would take longer than to encode it."""
-    arrays = getattr(frame, "_iter_column_arrays", None)
-    if arrays is None:
-        return [column_of(series) for _, series in frame.items()]
-    return [_pandas_column(array) for array in arrays()]
-
-
-def _pandas_column(array: Any) -> Any:
-    if isinstance(array, np.ndarray):
-        return array
-    categories = getattr(array, "categories", None)
-    if categories is not None:
-        return Coded(array.codes, categories, array)
-    import pyarrow as pa
-
-    try:
-        return pa.array(array, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return list(array)
-
-
-def _from_polars(X: Any) -> Table:
-    """Columns as Arrow, which polars holds already; a Categorical with its own codes rather than made anew."""
-    import polars as pl
-    import pyarrow as pa
-
-    names, series = X.columns, X.get_columns()
-    kinds = list(takewhile(lambda kind: not isinstance(kind, pl.Enum), (column.dtype for column in series)))
-    if len(kinds) < len(
-        series
-    ):  # to ask for the type of an Enum takes as long as to read a thousand of its cells
-        reader = pa.RecordBatchReader.from_stream(X)
-        if all(map(_is_readable, reader.schema.types)):
-            return Table(len(X), names, reader.read_all().columns)
-        kinds = X.dtypes
-    coded = [isinstance(kind, pl.Categorical) for kind in kinds]
-    others = [
-        not (has_codes or isinstance(kind, pl.Object)) for kind, has_codes in zip(kinds, coded, strict=True)
-    ]
-    codes = iter(_polars_codes(_select(X, coded)) if any(coded) else ())
-    arrow = iter(pa.table(_select(X, others)).columns if any(others) else ())
-    columns: list[Any] = []
-    for column, kind, has_codes in zip(series, kinds, coded, strict=True):
-        if has_codes:
-            columns.append(Coded(next(codes), kind, column))
-        elif isinstance(kind, pl.Object):
-            columns.append(column.to_list())
-        else:
-            array = next(arrow)
-            columns.append(array.cast("large_binary") if isinstance(kind, pl.Binary) else array)
-    return Table(len(X), names, columns)
-
-
-def _is_readable(kind: Any) -> bool:
-    """Whether a column of polars can be read as Arrow: neither a Categorical nor binary data, which may be objects.
-
-    Dictionaries without an order are those of Categoricals.
-    """
-    from pyarrow import types
-
-    binary = types.is_binary_view(kind) or types.is_fixed_size_binary(kind)
-    return not binary and (not types.is_dictionary(kind) or kind.ordered)
-
-
-def _select(X: Any, mask: list[bool]) -> Any:
-    return X if all(mask) else X[list(compress(X.columns, mask))]
-
-
-def _polars_codes(X: Any) -> list[Any]:
-    """The codes of a frame of Categoricals as Arrow arrays; converted as one struct, they take half the time."""
-    import pyarrow as pa
-
-    codes: list[Any] = one_array(pa.chunked_array(X.to_struct().to_physical())).flatten()
-    return codes
 
 
 def _series(series: Any) -> Any:

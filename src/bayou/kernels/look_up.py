@@ -16,7 +16,7 @@ from bayou.kernels.addresses import int32_at, uint8_at, uint16_at, uint32_at
 from bayou.kernels.jit import kernel, tight_kernel
 
 SPARE = 16  # bytes after the last name of a table, so that each can be read in words of eight
-SOME = 64  # rows that are written at once, so that they stay in the cache until they are complete
+SOME = 256  # rows that are written at once, so that they stay in the cache until they are complete
 MISS = -2  # a cell whose value has no code yet
 
 
@@ -58,57 +58,74 @@ def translate_columns(rows: Codes, misses: Index, columns: Index) -> None:
     """rows[i, j] = table[indices[i]] for several columns at once, a few rows at a time; count the misses of each.
 
     rows : int32[n, q], out; misses : int64[k], out
-    columns : int64[k, 9], in, of each column its place j; the address of its n indices, their size in bytes (1, 2 or
+    columns : int64[k, 8], in, of each column its place j; the address of its n indices, their size in bytes (1, 2 or
     4) and from which one on, read as unsigned, they are missing; the address of its bitmap of present cells, 0 if all
-    are, and the bit that belongs to its first row; address and length of its table, and 1 if there is no miss in it
+    are, and the bit that belongs to its first row; address and length of its table, behind which follow `MISS`, -1
     """
-    indices = np.empty(SOME, np.uint32)
     for k in range(len(columns)):
         misses[k] = 0
     for lo in range(0, len(rows), SOME):
         some = rows[lo : lo + SOME]
         for k in range(len(columns)):
             cells = some[:, columns[k, 0]]
-            missing, valid, offset = np.uint32(columns[k, 3]), columns[k, 4], columns[k, 5] + lo
-            table, entries = columns[k, 6], np.uint32(columns[k, 7])
-            beyond = read_indices(indices[: len(cells)], columns[k, 1], columns[k, 2], lo, entries)
-            if beyond == 0 and valid == 0 and columns[k, 8] == 1:
-                for i in range(len(cells)):
-                    cells[i] = np.int32(int32_at(table, int(np.int64(indices[np.uint64(i)]))))
-                continue
-            missed = 0
-            for i in range(len(cells)):
-                index = indices[np.uint64(i)]
-                code = np.int32(-1)
-                if valid == 0 or (uint8_at(valid, (offset + i) >> 3) >> ((offset + i) & 7)) & 1 == 1:
-                    if index < entries:
-                        code = np.int32(int32_at(table, int(np.int64(index))))
-                    elif index < missing:
-                        code = np.int32(MISS)
-                cells[i] = code
-                missed += code == MISS
-            misses[k] += missed
+            address, size, missing = columns[k, 1], columns[k, 2], columns[k, 3]
+            valid, offset, table, entries = columns[k, 4], columns[k, 5] + lo, columns[k, 6], columns[k, 7]
+            if valid != 0 or codes_of_known(cells, address, size, lo, table, entries) < 0:
+                misses[k] += codes_of_any(cells, address, size, lo, missing, valid, offset, table, entries)
 
 
 @tight_kernel
-def read_indices(indices: NDArray[np.uint32], address: int, size: int, first: int, entries: np.uint32) -> int:
-    """indices[i] = the unsigned integer of `size` bytes at first + i; return how many are `entries` or more.
-
-    indices : uint32[n], out
-    """
+def index_at(address: int, size: int, i: int) -> int:
+    """Return the i-th unsigned integer of `size` bytes."""
     if size == 1:
-        for i in range(len(indices)):
-            indices[i] = uint8_at(address, first + i)
-    elif size == 2:
-        for i in range(len(indices)):
-            indices[i] = uint16_at(address, first + i)
-    else:
-        for i in range(len(indices)):
-            indices[i] = uint32_at(address, first + i)
-    beyond = 0
-    for i in range(len(indices)):
-        beyond += indices[i] >= entries
-    return beyond
+        return int(uint8_at(address, i))
+    if size == 2:
+        return int(uint16_at(address, i))
+    return int(uint32_at(address, i))
+
+
+@tight_kernel
+def codes_of_known(cells: Codes, address: int, size: int, first: int, table: int, entries: int) -> int:
+    """Write the codes of the indices from the first one on; return a number < 0 if one is missing or a miss.
+
+    cells : int32[n], out
+    """
+    signs = np.int32(0)
+    for i in range(len(cells)):
+        code = np.int32(int32_at(table, min(index_at(address, size, first + i), entries)))
+        cells[i] = code
+        signs |= code
+    return int(signs)
+
+
+@tight_kernel
+def codes_of_any(
+    cells: Codes,
+    address: int,
+    size: int,
+    first: int,
+    missing: int,
+    valid: int,
+    offset: int,
+    table: int,
+    entries: int,
+) -> int:
+    """Write the codes of the indices from the first one on, -1 where one is missing; return the number of misses.
+
+    Missing cells have an entry of the table, too: a branch on what is missing is often mispredicted.
+    cells : int32[n], out
+    """
+    missed = 0
+    for i in range(len(cells)):
+        index = index_at(address, size, first + i)
+        entry = entries + 1 if index >= missing else min(index, entries)
+        if valid != 0:
+            present = (uint8_at(valid, (offset + i) >> 3) >> ((offset + i) & 7)) & 1
+            entry = entry if present else entries + 1
+        code = np.int32(int32_at(table, entry))
+        cells[i] = code
+        missed += code == MISS
+    return missed
 
 
 @kernel

@@ -1,0 +1,162 @@
+"""Columns of frames and series of pandas and polars, as arrays of NumPy or Arrow, or with their own codes."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from itertools import compress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayou.encoding.forms import Coded, one_array
+from bayou.missing import unmasked
+
+MOST_KNOWN = 8  # kinds of frames whose types are known
+MOST_FRAMES = 64  # that are compared with one empty frame
+
+
+def column_of(values: Any) -> Any:
+    """A single column, or labels: as a NumPy array where it is one, else as Arrow or with its codes, else as a list."""
+    if is_of("pandas", "Series", values):
+        return _pandas_column(values.to_numpy() if isinstance(values.dtype, np.dtype) else values.array)
+    if is_of("polars", "Series", values):
+        return polars_columns(values.to_frame("labels"))[0]
+    return unmasked(values)
+
+
+def is_of(module: str, name: str, value: Any) -> bool:
+    """Whether a value is of a library's class, which it cannot be unless the library is imported."""
+    # Another thread may be importing the library, so that the class is not there yet.
+    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name, ()))
+
+
+def pandas_columns(frame: Any) -> list[Any]:
+    """The columns of a frame of pandas as arrays; to make a Series of each would take longer than to encode it."""
+    arrays = getattr(frame, "_iter_column_arrays", None)
+    if arrays is None:
+        return [column_of(series) for _, series in frame.items()]
+    return [_pandas_column(array) for array in arrays()]
+
+
+def _pandas_column(array: Any) -> Any:
+    if isinstance(array, np.ndarray):
+        return array
+    categories = getattr(array, "categories", None)
+    if categories is not None:
+        return Coded(array.codes, categories, array)
+    import pyarrow as pa
+
+    try:
+        return pa.array(array, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return list(array)
+
+
+def polars_columns(X: Any) -> list[Any]:
+    """Columns as Arrow, which polars holds already; a Categorical with its own codes rather than made anew."""
+    import polars as pl
+    import pyarrow as pa
+
+    types = _TYPES.of(X)
+    codes = iter(_polars_codes(_select(X, types.coded)) if any(types.coded) else ())
+    arrow = iter(pa.table(_select(X, types.arrow)).columns if any(types.arrow) else ())
+    if types.plain:
+        return list(arrow)
+    columns: list[Any] = []
+    for column, kind, is_coded, is_arrow in zip(X.get_columns(), *types[:3], strict=True):
+        if is_coded:
+            columns.append(Coded(next(codes), kind, column))
+        elif is_arrow:
+            array = next(arrow)
+            columns.append(array.cast("large_binary") if isinstance(kind, pl.Binary) else array)
+        else:
+            columns.append(column.to_list())
+    return columns
+
+
+class _Types(NamedTuple):
+    """The types of a frame's columns, which are Categoricals, which can be read as Arrow, and whether all can as it is.
+
+    Categoricals, objects and bytes cannot.
+    """
+
+    kinds: list[Any]
+    coded: list[bool]
+    arrow: list[bool]
+    plain: bool
+
+    @classmethod
+    def of(cls, kinds: list[Any]) -> _Types:
+        import polars as pl
+
+        coded = [isinstance(kind, pl.Categorical) for kind in kinds]
+        arrow = [not isinstance(kind, pl.Categorical | pl.Object) for kind in kinds]
+        return cls(kinds, coded, arrow, all(arrow) and not any(isinstance(kind, pl.Binary) for kind in kinds))
+
+
+_NO_TYPES = _Types([], [], [], True)
+
+
+class _KnownTypes:
+    """The types of the last frames of polars, by the names of their columns.
+
+    polars makes types anew whenever it is asked, which takes as long as to read hundreds of rows; whether a frame has
+    the types of another one, it says at once. That other one is empty, and replaced from time to time: polars cannot
+    forget its categories, of which there may be ever more.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, ...], tuple[Any, _Types, int]] = {}
+
+    def of(self, X: Any) -> _Types:
+        """The types of a frame's columns; the same objects for frames of the same types."""
+        import polars as pl
+
+        names = tuple(X.columns)
+        empty, types, frames = self._known.pop(names, (None, _NO_TYPES, 0))
+        if empty is not None and _fits(X, empty):
+            self._known[names] = (empty if frames < MOST_FRAMES else None), types, frames + 1
+            return types
+        kinds = X.dtypes
+        types = types if kinds == types.kinds else _Types.of(kinds)
+        if pl.Null not in kinds:  # to which columns of all types can be added
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[names] = X.clear(), types, 0
+        return types
+
+
+_TYPES = _KnownTypes()
+
+
+def _fits(X: Any, empty: Any) -> bool:
+    """Whether an empty frame has the names and types of this one."""
+    import polars as pl
+
+    try:
+        X.vstack(empty)
+    except pl.exceptions.PolarsError:
+        return False
+    return True
+
+
+def _select(X: Any, mask: list[bool]) -> Any:
+    return X if all(mask) else X[list(compress(X.columns, mask))]
+
+
+def _polars_codes(X: Any) -> list[Any]:
+    """The codes of a frame of Categoricals as Arrow arrays; converted as one struct, they take half the time."""
+    import pyarrow as pa
+
+    struct = X.to_struct("codes").to_frame().select_seq(_physical()).to_series()
+    codes = one_array(pa.chunked_array(struct))
+    return [codes.field(j) for j in range(X.width)]
+
+
+@cache
+def _physical() -> Any:
+    """The expression of polars for the codes; to build it takes half as long as to evaluate it."""
+    import polars as pl
+
+    return pl.col("codes").to_physical()

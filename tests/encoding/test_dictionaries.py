@@ -1,0 +1,150 @@
+"""Dictionaries that change from batch to batch, however they are held: the codes are those of the cells as lists."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.seeds import LONG
+
+from bayou import NaiveBayes
+from bayou.encoding import Encoder, lookup
+from bayou.kernels.look_up import SOME
+from bayou.schema import Declared, Schema
+
+NAMES = ["a", "b", "c", "a name of more than twelve bytes"]
+KINDS = pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64()
+
+
+def arrow(kind):
+    def column(cells, entries):
+        indices = [None if cell is None else entries.index(cell) for cell in cells]
+        return pa.DictionaryArray.from_arrays(pa.array(indices, kind), pa.array(entries, pa.string()))
+
+    return column
+
+
+def arrow_slice(cells, entries):
+    """With other cells before and behind it, in the same memory."""
+    others = [entries[0], None, entries[-1]]
+    return arrow(pa.int32())([*others, *cells, *others], entries)[3 : 3 + len(cells)]
+
+
+def arrow_chunks(cells, entries):
+    """Each chunk with a dictionary of its own."""
+    middle = len(cells) // 2
+    chunks = [arrow(pa.int8())(cells[:middle], entries), arrow(pa.int8())(cells[middle:], entries[::-1])]
+    return pa.chunked_array(chunks)
+
+
+def pandas_categories(cells, entries):
+    return pd.Categorical(cells, categories=entries)
+
+
+def polars_categories(physical):
+    def column(cells, entries):
+        """Categories that begin in the order of the entries, wherever polars knows none of them yet."""
+        kind = pl.Categorical(pl.Categories(f"of {physical}", physical=physical))
+        return pl.Series([*entries, *cells], dtype=kind)[len(entries) :]
+
+    return column
+
+
+def polars_chunks(cells, entries):
+    middle = len(cells) // 2
+    column = polars_categories(pl.UInt32)
+    return column(cells[:middle], entries).append(column(cells[middle:], entries[::-1]))
+
+
+def polars_enum(cells, entries):
+    return pl.Series(cells, dtype=pl.Enum(entries))
+
+
+FORMS = {
+    **{f"Arrow, {kind}": (pa.table, arrow(kind)) for kind in KINDS},
+    "Arrow, a slice": (pa.table, arrow_slice),
+    "Arrow, chunks": (pa.table, arrow_chunks),
+    "pandas": (pd.DataFrame, pandas_categories),
+    **{f"polars, {p}": (pl.DataFrame, polars_categories(p)) for p in (pl.UInt8, pl.UInt16, pl.UInt32)},
+    "polars, chunks": (pl.DataFrame, polars_chunks),
+    "polars, an Enum": (pl.DataFrame, polars_enum),
+}
+
+
+@st.composite
+def batches(draw):
+    """The cells and the dictionary of two columns in each batch; entries may be new, in another order, or unused."""
+    found = []
+    for _ in range(draw(st.integers(1, 5))):
+        n = draw(st.sampled_from([0, 1, 5, 20]))
+        batch = {}
+        for name in draw(st.permutations(["one", "two"])):
+            entries = draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True))
+            cells = st.none() | st.sampled_from(entries)
+            batch[name] = draw(st.lists(cells, min_size=n, max_size=n)), entries
+        found.append(batch)
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::bayou.errors.TextWarning")  # names may look like sentences here
+@pytest.mark.parametrize("name", FORMS)
+@settings(max_examples=200 if LONG else 25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(found=batches())
+def test_a_dictionary_may_be_another_one_in_every_batch(name, found):
+    table, column = FORMS[name]
+    declared = Declared(columns={"one": "nominal", "two": "nominal"}, classes=[0, 1])
+    model, plain = NaiveBayes(schema=declared), NaiveBayes(schema=declared)
+    for batch in found:
+        lists = {key: cells for key, (cells, _) in batch.items()}
+        X = table({key: column(cells, entries) for key, (cells, entries) in batch.items()})
+        y = np.arange(len(lists["one"])) % 2
+        for work in (NaiveBayes.test_then_train_batch, NaiveBayes.learn_batch):
+            assert np.array_equal(work(model, X, y), work(plain, lists, y)) or work is NaiveBayes.learn_batch
+        assert model.encode(X).codes.tolist() == plain.encode(lists).codes.tolist()
+        del X
+    assert model.digest() == plain.digest()
+
+
+@pytest.mark.parametrize("physical", [pl.UInt8, pl.UInt16, pl.UInt32])
+@pytest.mark.parametrize("most", [0, lookup.MOST_HELD])
+def test_polars_forgets_categories_that_no_column_has_and_gives_their_codes_to_others(
+    physical, most, monkeypatch
+):
+    monkeypatch.setattr(lookup, "MOST_HELD", most)
+    encoder = Encoder(Schema(Declared(columns={"c": ["a", "b"]}, classes=["a", "b"])))
+    kind = pl.Categorical(pl.Categories("forgotten", physical=physical))
+    for cells in (["a", "b"], ["b", "a"], ["a", "b"]):
+        for _ in range(2):
+            column = pl.Series("c", cells, dtype=kind)
+            block = encoder.encode(column.to_frame(), column)[0]
+            del column
+            gc.collect()
+            expected = [["a", "b"].index(cell) for cell in cells]
+            assert block.codes[:, 0].tolist() == block.y.tolist() == expected
+
+
+@pytest.mark.parametrize("q", [1, 3, 300])
+@pytest.mark.parametrize("absent", [0.0, 0.5, 1.0])
+def test_more_rows_than_are_written_at_once(q, absent):
+    """With cells missing in some of the portions only, in the bitmap of Arrow or as the code -1 of pandas."""
+    rng = np.random.default_rng(q)
+    n = 2 * SOME + 7
+    cells = np.where(rng.random((n, q)) < absent, -1, rng.integers(0, 3, (n, q)))
+    cells[:SOME] = np.abs(cells[:SOME])
+    names = [f"c{j}" for j in range(q)]
+    encoder = Encoder(Schema(Declared(columns={name: ["a", "b", "c"] for name in names})))
+    entries = pa.array(["a", "b", "c"])
+    columns = [pa.array(np.abs(c), pa.int8(), mask=c < 0) for c in cells.T]
+    arrow = [pa.DictionaryArray.from_arrays(column, entries) for column in columns]
+    pandas = {
+        name: pd.Categorical.from_codes(c, ["a", "b", "c"]) for name, c in zip(names, cells.T, strict=True)
+    }
+    for X in (pa.table(arrow, names), pd.DataFrame(pandas)):
+        for _ in range(2):
+            assert encoder.encode(X)[0].codes.tolist() == cells.tolist()
