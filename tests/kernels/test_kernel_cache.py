@@ -16,6 +16,7 @@ from bayou.kernels.kernel_cache import (
     LEVELS,
     ShippedKernels,
     cpu_levels,
+    module_source,
     requirements,
     shipping_key,
     source_stamp,
@@ -188,6 +189,7 @@ def test_the_stamp_changes_with_every_module_a_kernel_comes_from(
 
     def stamps() -> tuple[str, str]:
         source_stamp.cache_clear()
+        module_source.cache_clear()
         return source_stamp("outer"), source_stamp("other")
 
     try:
@@ -196,6 +198,7 @@ def test_the_stamp_changes_with_every_module_a_kernel_comes_from(
         after = stamps()
     finally:
         source_stamp.cache_clear()
+        module_source.cache_clear()
     assert before[0] != after[0]
     assert before[1] == after[1]
 
