@@ -282,19 +282,15 @@ def rebuilt(target: Any, payload: Any) -> Any:
         return CompileResult._rebuild(target, *payload)  # type: ignore[no-untyped-call]
     code, bitcode = kept
     # Numba looks up in the bitcode which symbols exist. Needed is only the wrapper for calls from Python, which inner
-    # kernels do not have.
+    # kernels do not have, so that a stub that defines it takes the place of the bitcode.
     entry = described.llvm_cpython_wrapper_name
-    if entry.encode() in code:
-        target.codegen()._engine._defined_symbols.add(entry)
-    library, used = (name, kind, (code, _empty_bitcode())), tuple(e for e in environments if e.consts)
-    made = CompileResult._rebuild(target, library, described, *rest, used)  # type: ignore[no-untyped-call]
+    symbols = f'define void @"{entry}"() {{ ret void }}' if entry.encode() in code else ""
+    stub = llvm.parse_assembly(symbols).as_bitcode()
+    used = tuple(environment for environment in environments if environment.consts)
+    parts = (name, kind, (code, stub)), described, *rest, used
+    made = CompileResult._rebuild(target, *parts)  # type: ignore[no-untyped-call]
     made.library.__class__, made.library.bitcode = _LoadedLibrary, bitcode
     return made
-
-
-@functools.cache
-def _empty_bitcode() -> bytes:
-    return bytes(llvm.parse_assembly("").as_bitcode())
 
 
 class KernelCache:
