@@ -14,6 +14,7 @@ import pytest
 
 from bayou import Gini, HoeffdingTree
 from bayou.summaries.tree import Tree
+from bayou.views.growing_tree import GrowingTree
 
 BATCH = 10_000
 ROWS = 10_000_000 if os.environ.get("BAYOU_LONG") else 100_000
@@ -69,4 +70,36 @@ def test_the_kernel_gives_slots_to_the_leaves_that_python_would_choose(monkeypat
         assert model.tree.summary.dormant > 0
         states.append(model.engine.arrays())
     assert sum(looks) > 50
+    assert all(np.array_equal(array, states[1][name]) for name, array in states[0].items())
+
+
+@pytest.mark.parametrize("memory", [1 << 14, 1 << 15, 1 << 16, 1 << 17, None])
+def test_leaves_split_in_the_kernel_while_the_schema_grows_as_python_would_split_them(monkeypatch, memory):
+    learn, attempt, attempts = Tree.learn, GrowingTree._attempt, [0]
+
+    def no_room(tree, block, first, kind, grace, rules, watched, limited, room, *rest):
+        return learn(tree, block, first, kind, grace, rules, watched, limited, 0, *rest)
+
+    def counted(view, *of_what):
+        attempts[-1] += 1
+        attempt(view, *of_what)
+
+    monkeypatch.setattr(GrowingTree, "_attempt", counted)
+    states = []
+    for in_python in (False, True):
+        if in_python:
+            monkeypatch.setattr(Tree, "learn", no_room)
+            monkeypatch.setattr(GrowingTree, "_make_room", lambda view, lacks: False)
+            attempts.append(0)
+        model = HoeffdingTree(grace=20, delta=0.5, tie=0.5, memory=memory)
+        for number in range(3):  # every batch has a new value, two new columns and a new class
+            columns, y = batch(4 * number)
+            names = np.char.add(columns["n0"], np.where(columns["x0"] > 0.7, str(number), ""))
+            columns |= {"n0": names, f"x{number} again": columns["x1"], f"n{number} again": columns["n1"]}
+            y = np.where(columns["x3"] > 0.9, f"class {number}", y)
+            model.learn_many(pa.table(columns)[:1000], y[:1000])
+        states.append(model.engine.arrays())
+    assert attempts[0] < attempts[1]
+    assert memory is not None or attempts[0] == 0
+    assert states[0].keys() == states[1].keys()
     assert all(np.array_equal(array, states[1][name]) for name, array in states[0].items())

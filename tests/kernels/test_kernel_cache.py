@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numba.core import config
 
 from bayou.kernels import kernel_cache
+from bayou.kernels.class_counts import add_vector
 from bayou.kernels.kernel_cache import (
     LEVELS,
+    KernelCache,
     ShippedKernels,
     cpu_levels,
+    module_source,
     requirements,
     shipping_key,
     source_stamp,
@@ -188,6 +195,7 @@ def test_the_stamp_changes_with_every_module_a_kernel_comes_from(
 
     def stamps() -> tuple[str, str]:
         source_stamp.cache_clear()
+        module_source.cache_clear()
         return source_stamp("outer"), source_stamp("other")
 
     try:
@@ -196,6 +204,7 @@ def test_the_stamp_changes_with_every_module_a_kernel_comes_from(
         after = stamps()
     finally:
         source_stamp.cache_clear()
+        module_source.cache_clear()
     assert before[0] != after[0]
     assert before[1] == after[1]
 
@@ -206,3 +215,21 @@ def test_an_entry_is_found_by_name_and_types(shipped: Path) -> None:
     assert found.misfits == {}
     assert found.find(shipping_key(row_sum.py_func, signature_of(row_sum))) is None  # type: ignore[attr-defined]
     assert set(requirements()) == {"numba", "llvmlite", "python", "system", "source"}
+
+
+def test_the_folder_is_tried_once_and_created_again_where_it_has_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_vector(np.zeros((2, 3)), np.arange(3.0))
+    tried, temporary = [], tempfile.TemporaryFile
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda dir: tried.append(dir) or temporary(dir=dir))
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "cache"))
+    (types, compiled), *_ = add_vector.overloads.items()  # type: ignore[attr-defined]
+    for kernel in (row_sum, add_vector):
+        folder = KernelCache(kernel.py_func).cache_path  # type: ignore[attr-defined]
+    assert tried == [folder]
+    shutil.rmtree(tmp_path / "cache")
+    kept = KernelCache(add_vector.py_func)  # type: ignore[attr-defined]
+    kept.save_overload(types, compiled)
+    assert kept.load_overload(types, add_vector.targetctx) is not None  # type: ignore[attr-defined]
+    assert tried == [folder, folder]

@@ -11,6 +11,7 @@ import pickle
 import platform
 import re
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -78,13 +79,22 @@ def source_stamp(*modules: str) -> str:
         name = pending.pop()
         path = Path(__file__).with_name(f"{name}.py")
         if name not in found and path.exists():
-            found[name] = path.read_bytes()
-            for one, several in _IMPORTED.findall(found[name]):
-                pending += [one.decode()] if one else re.findall(r"\w+", several.decode())
+            found[name], imported = module_source(path)
+            pending += imported
     digest = hashlib.sha256()
-    for name, text in sorted(found.items()):
-        digest.update(f"{name} {len(text)} ".encode() + text)
+    for name, own in sorted(found.items()):
+        digest.update(f"{name} ".encode() + own)
     return digest.hexdigest()
+
+
+@functools.cache
+def module_source(path: Path) -> tuple[bytes, list[str]]:
+    """A hash of a kernel module's source, and the kernel modules that it imports."""
+    text = path.read_bytes()
+    imported: list[str] = []
+    for one, several in _IMPORTED.findall(text):
+        imported += [one.decode()] if one else re.findall(r"\w+", several.decode())
+    return hashlib.sha256(text).digest(), imported
 
 
 class ShippedKernels:
@@ -150,13 +160,24 @@ def compiles_as_shipped() -> bool:
     )
 
 
+@functools.cache
+def _ensure_writable(folder: str) -> None:
+    """Create a folder and a file in it; raises OSError where that fails. Numba would do so again for every kernel."""
+    os.makedirs(folder, exist_ok=True)
+    tempfile.TemporaryFile(dir=folder).close()
+
+
 class _Stamped:
     """A cache locator whose kernels are stale once any kernel module that they depend on has changed."""
 
     _py_file: str
+    _cache_path: str
 
     def get_source_stamp(self) -> str:
         return source_stamp(Path(self._py_file).stem)
+
+    def ensure_cache_path(self) -> None:
+        _ensure_writable(self._cache_path)
 
 
 class _UserProvided(_Stamped, UserProvidedCacheLocator):
@@ -253,9 +274,10 @@ def rebuilt(target: Any, payload: Any) -> Any:
     """Rebuild a compiled kernel from its cached form.
 
     Numba would parse the bitcode and look up each of its symbols, which takes longer than all else and is needed only
-    for compiling.
+    for compiling. It would also look up the environment of every kernel that is compiled into this one: without
+    constants, an environment serves interpreted code alone.
     """
-    (name, kind, kept), described, *rest = payload
+    (name, kind, kept), described, *rest, environments = payload
     if kind != "object":
         return CompileResult._rebuild(target, *payload)  # type: ignore[no-untyped-call]
     code, bitcode = kept
@@ -264,7 +286,9 @@ def rebuilt(target: Any, payload: Any) -> Any:
     entry = described.llvm_cpython_wrapper_name
     symbols = f'define void @"{entry}"() {{ ret void }}' if entry.encode() in code else ""
     stub = llvm.parse_assembly(symbols).as_bitcode()
-    made = CompileResult._rebuild(target, (name, kind, (code, stub)), described, *rest)  # type: ignore[no-untyped-call]
+    used = tuple(environment for environment in environments if environment.consts)
+    parts = (name, kind, (code, stub)), described, *rest, used
+    made = CompileResult._rebuild(target, *parts)  # type: ignore[no-untyped-call]
     made.library.__class__, made.library.bitcode = _LoadedLibrary, bitcode
     return made
 
@@ -315,6 +339,7 @@ class KernelCache:
         kept = self.kept()
         if kept is None:
             return
+        _ensure_writable.cache_clear()  # the folder may be gone by now
         try:
             kept.save_overload(types, compiled)
         except OSError:

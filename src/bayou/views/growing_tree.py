@@ -85,11 +85,12 @@ class GrowingTree(View[Tree]):
         self._order_cells()
         while True:
             slots = self.summary.statistics.slots
-            # Where the schema has just grown, the sizes by which memory is measured change from row to row.
-            room = 0 if self._sizes_before is not None else self._room(self._known_sizes())
-            room = slots if room is None else room
             quantiles = self.summary.statistics.quantiles is not None
             short = g.limit is not None and self.summary.dormant > 0
+            # Where the schema has just grown, the sizes by which memory is measured change from row to row. What fits
+            # by those after the block fits before, too; Python decides about the rest, row by row.
+            room = 0 if short and self._sizes_before is not None else self._room(self._known_sizes())
+            room = slots if room is None else room
             limited = short and room == slots and not quantiles
             watched = quantiles or (short and not limited)
             at, leaf, lacks = self.summary.learn(
@@ -98,7 +99,7 @@ class GrowingTree(View[Tree]):
             if leaf < 0:
                 break
             attempted = True
-            if self._sizes_before is not None or not self._make_room(lacks):
+            if not self._make_room(lacks):
                 self._attempt(leaf, block, at)
                 leaf = -1
         self._sizes_before = None
