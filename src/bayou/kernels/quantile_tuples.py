@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
-from bayou.kernels.sorting import is_below, sort_pairs
+from bayou.kernels.sorting import sort_runs
 from bayou.kernels.tuple_budget import HEAD, bound_of, copy_row, is_exact, may_stay, shrink
 from bayou.kernels.tuple_lists import insert
+from bayou.kernels.tuple_search import CHANGED, search
 from bayou.kernels.whole_tuples import (
     TILE,
     WHOLE,
@@ -98,30 +99,6 @@ def find_rows(rows: Index, numeric: Floats, y: Codes, w: Floats, start: int) -> 
     return at
 
 
-@kernel
-def locate(keys: Floats, x: Floats, trash: int, spots: NDArray[np.uint64]) -> None:
-    """spots[i] = 2 q + [keys[q] == x_i] for the first key q that is not below x_i; `trash` for NaN. O(n log m).
-
-    keys : float64[m], in; increasing, then infinite; m a power of two, at least one infinite
-    x : float64[n], in
-    spots : uint64[n], out
-    """
-    one = np.uint64(1)
-    for i in range(len(spots)):
-        spots[i] = np.uint64(0)
-    half = np.uint64(len(keys) // 2)
-    while half > np.uint64(0):
-        for i in range(len(spots)):
-            spot = spots[i]
-            spots[i] = spot + half * is_below(keys[spot + half - one], x[i])
-        half >>= one
-    nothing = np.uint64(trash)
-    for i in range(len(spots)):
-        spot = spots[i]
-        here = spot + spot + np.uint64(keys[spot] == x[i])
-        spots[i] = here if x[i] == x[i] else nothing
-
-
 @inner_kernel
 def absorb(tuples: Floats, opened: Flags, sums: Floats, size: int, limit: float, open_all: bool) -> bool:
     """Add weight at values to their tuples, and weight in gaps to the next tuple while u <= limit. O(K m).
@@ -195,21 +172,36 @@ def sum_by_spot(sums: Floats, spots: NDArray[np.uint64], labels: Codes, weights:
 
 
 @inner_kernel
-def collect(found: Floats, rows: Index, x: Floats, spots: NDArray[np.uint64], opened: Flags) -> int:
-    """Write the values that lie in opened gaps, and their rows; return how many. O(n).
+def collect(
+    found: Floats, rows: Index, ends: Index, x: Floats, spots: NDArray[np.uint64], gaps: Floats, opened: Flags,
+    size: int,
+) -> int:  # fmt: skip
+    """Write the values that lie in opened gaps, gap after gap, and their rows; return how many. O(n + m).
 
     found : float64[n + 1], out
     rows : int64[n + 1], out
+    ends : int64[m + 1], out; where the values of each gap end
     x : float64[n], in
     spots : uint64[n], in
+    gaps : float64[m + 1], in; the number of values in each gap
     opened : bool[m + 1], in
     """
+    inside = np.empty(len(x) + 1, np.int64)
     n = 0
     for i in range(len(x)):
         spot = spots[i]
-        found[n] = x[i]  # without a branch, which would be mispredicted too often
-        rows[n] = i
+        inside[n] = i  # without a branch, which would be mispredicted too often
         n += int((spot & np.uint64(1)) < np.uint64(opened[spot >> np.uint64(1)]))
+    end = 0
+    for q in range(size + 1):
+        ends[q] = end
+        end += np.int64(gaps[q]) * np.int64(opened[q])
+    for i in inside[:n]:
+        q = spots[i] >> np.uint64(1)
+        at = np.uint64(ends[q])
+        found[at] = x[i]
+        rows[at] = i
+        ends[q] += 1
     return n
 
 
@@ -220,8 +212,13 @@ def flush_column(
     work: Floats,
     sums: Floats,
     keys: Floats,
+    guide: Codes,
+    scale: Floats,
+    half: Index,
     gaps: Floats,
     opened: Flags,
+    ends: Index,
+    alive: Index,
     spots: NDArray[np.uint64],
     x: Floats,
     labels: Codes,
@@ -240,9 +237,14 @@ def flush_column(
     spare : float64[m, 4 + K], out; scratch
     work : float64[m + n, 4 + K], out; scratch
     sums : float64[2 m + 2, K], out; scratch
-    keys : float64[at least m + 1, a power of two], out; scratch
+    keys : float64[2 m + 2], in/out; for `search` in this column, as are `guide`, `scale` and `half`
+    guide : int32[4 m + 5], in/out
+    scale : float64[1], in/out
+    half : int64[1], in/out
     gaps : float64[m + 1], out; scratch
     opened : bool[m + 1], out; scratch
+    ends : int64[m + 1], out; scratch
+    alive : int64[m + n], out; scratch
     spots : uint64[n], out; scratch
     x : float64[n], in; NaN = missing
     labels : int32[n], in
@@ -250,19 +252,13 @@ def flush_column(
     """
     total = 0.0
     for q in range(size):
-        keys[q] = tuples[q, 0]
         total += tuples[q, 1]
-    m = 1
-    while m <= size:
-        m *= 2
-    for q in range(size, m):
-        keys[q] = np.inf
     trash = 2 * size + 1  # the spot of missing values, so that loops over values need no branch
     # Sorted input, the worst case of the list, puts whole buffers into one gap: no search is needed then.
     gap = common_gap(tuples, x, size)
     between = len(x)
     if gap < 0:
-        locate(keys[:m], x, trash, spots)
+        search(spots, keys, guide, scale, half, tuples, x, size)
         between = count_gaps(gaps, spots, size)
     exact = between > 0 and is_exact(tuples, size)
     open_all = size + between <= budget or (exact and size < max(budget, most))
@@ -305,9 +301,11 @@ def flush_column(
         for i in range(n):
             found[i] = x[i]
             rows[i] = i
+        for q in range(size + 1):
+            ends[q] = n if q >= gap else 0
     else:
-        n = collect(found, rows, x, spots, opened)
-    sort_pairs(found[:n], rows[:n])
+        n = collect(found, rows, ends, x, spots, gaps, opened, size)
+    sort_runs(found, rows, ends[: size + 1])
     distinct = size + 1
     for i in range(1, n):
         distinct += int(found[i] != found[i - 1])
@@ -315,13 +313,14 @@ def flush_column(
     # tuples would join values that could not be separated again.
     kept = exact and may_stay(distinct, most, total)
     first = limit / 3.0 if eps == 0.0 and not kept and 2 * distinct > 3 * budget else 0.0
-    size = insert(work, into, found[:n], rows[:n], labels, weights, size, budget, first)
+    half[0] = CHANGED
+    size = insert(work, alive, into, found, rows, ends, labels, weights, size, budget, first)
     if not kept:
-        size = shrink(work, size, budget, limit, eps)
+        size = shrink(work, alive, size, budget, limit, eps)
     if size > len(tuples):
         return -size
     for q in range(size):
-        copy_row(tuples[q], work[q])
+        copy_row(tuples[q], work[alive[q]])
     return size
 
 
@@ -371,12 +370,20 @@ def flush_columns(
     spare = np.empty((room, tuples.shape[1]))
     work = np.empty((room + n, tuples.shape[1]))
     sums = np.empty((2 * room + 2, k))
-    keys = np.empty(2 * room + 2)
+    side_by_side = min(TILE, hi - lo)
+    keys = np.empty((side_by_side, 2 * room + 2))
+    guides = np.empty((side_by_side, 4 * room + 5), np.int32)
+    scales = np.empty(side_by_side)
+    halves = np.empty(side_by_side, np.int64)
     gaps = np.empty(room + 1)
     opened = np.empty(room + 1, np.bool_)
+    gap_ends = np.empty(room + 1, np.int64)
+    alive = np.empty(room + n, np.int64)
     spots = np.empty(n, np.uint64)
     for t in range(lo, hi, TILE):
         d = min(TILE, hi - t)
+        for j in range(d):
+            halves[j] = CHANGED
         for number in range((len(rows) + n - 1) // n):
             if whole:
                 some = by_class[number * n : number * n + n]
@@ -396,10 +403,11 @@ def flush_columns(
             for j in range(t, t + d):
                 if taken[j] != number or wanted[j] > 0:
                     continue
+                at = j - t
                 size = flush_column(
-                    tuples[starts[j] : starts[j + 1]], spare, work, sums, keys, gaps, opened, spots[: len(some)],
-                    tile[j - t, : len(some)], labels[: len(some)], weights[: len(some)], whole, sizes[j], budget,
-                    most, eps,
+                    tuples[starts[j] : starts[j + 1]], spare, work, sums, keys[at], guides[at], scales[at : at + 1],
+                    halves[at : at + 1], gaps, opened, gap_ends, alive, spots[: len(some)], tile[at, : len(some)],
+                    labels[: len(some)], weights[: len(some)], whole, sizes[j], budget, most, eps,
                 )  # fmt: skip
                 wanted[j] = max(0, -size)
                 if size >= 0:

@@ -72,6 +72,25 @@ def _merge_runs(
 
 
 @inner_kernel
+def sort_few(x: Floats, rows: Index) -> None:
+    """Sort by insertion and carry `rows` along; equal values keep their order. O(n^2), O(n) if already in order.
+
+    x : float64[n], in/out
+    rows : int64[n], in/out
+    """
+    for i in range(1, len(x)):
+        value = x[i]
+        row = rows[i]
+        at = i
+        while at > 0 and value < x[at - 1]:
+            x[at] = x[at - 1]
+            rows[at] = rows[at - 1]
+            at -= 1
+        x[at] = value
+        rows[at] = row
+
+
+@inner_kernel
 def _sort_by_runs(x: Floats, rows: Index, spare: Floats, spare_rows: Index) -> None:
     """Sort short runs by insertion, then merge those that are out of order. O(n log n), O(n) if already in order.
 
@@ -83,16 +102,7 @@ def _sort_by_runs(x: Floats, rows: Index, spare: Floats, spare_rows: Index) -> N
     n = len(x)
     _reverse_if_falling(x, rows)
     for lo in range(0, n, RUN):
-        for i in range(lo + 1, min(lo + RUN, n)):
-            value = x[i]
-            row = rows[i]
-            at = i
-            while at > lo and value < x[at - 1]:
-                x[at] = x[at - 1]
-                rows[at] = rows[at - 1]
-                at -= 1
-            x[at] = value
-            rows[at] = row
+        sort_few(x[lo : lo + RUN], rows[lo : lo + RUN])
     width = RUN
     while width < n:
         for lo in range(0, n - width, 2 * width):
@@ -150,6 +160,23 @@ def sort_pairs(x: Floats, rows: Index) -> None:
         rows[below + i] = spare_rows[i]
     _sort_by_runs(x[:below], rows[:below], spare, spare_rows)
     _sort_by_runs(x[below:], rows[below:], spare, spare_rows)
+
+
+@inner_kernel
+def sort_runs(x: Floats, rows: Index, ends: Index) -> None:
+    """Sort each run of values and carry `rows` along; equal values keep their order. O(n log n).
+
+    x : float64[at least n], in/out; no NaN
+    rows : int64[at least n], in/out
+    ends : int64[m], in; where each run ends, and the next one starts; n last
+    """
+    start = 0
+    for end in ends:
+        if end - start > RUN:
+            sort_pairs(x[start:end], rows[start:end])
+        elif end - start > 1:
+            sort_few(x[start:end], rows[start:end])
+        start = end
 
 
 @inner_kernel

@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from bayou.block import Floats, Index
-from bayou.kernels.jit import ZERO, inner_kernel, kernel
+from bayou.kernels.jit import ZERO, inner_kernel, kernel, tight_kernel
 
 HEAD = 4  # v, g, D, e stand before the classes
 RISE = 1.25  # factor from one limit of u to the next
 LEAST_LIMIT = 1e-300  # below this, multiplying by RISE may round to the same number, in an endless loop
+NEVER = np.int64(2**63 - 1)  # above the rank of any cost
 SPARE = 5  # a list is shortened tuple by tuple once it is this part above its budget
 
 
@@ -26,7 +27,7 @@ def clear(row: Floats) -> None:
         row[c] = 0.0
 
 
-@inner_kernel
+@tight_kernel
 def copy_row(target: Floats, source: Floats) -> None:
     """target = source. O(m).
 
@@ -37,7 +38,7 @@ def copy_row(target: Floats, source: Floats) -> None:
         target[c] = source[c]
 
 
-@inner_kernel
+@tight_kernel
 def take_over(kept: Floats, gone: Floats) -> None:
     """Give the weight of a dropped tuple to the next one. O(K).
 
@@ -49,149 +50,186 @@ def take_over(kept: Floats, gone: Floats) -> None:
         kept[c] += gone[c]
 
 
-@inner_kernel
-def cost_of(work: Floats, gone: int, kept: int) -> float:
-    """Return the u of tuple `kept` after it takes over the weight of tuple `gone` before it.
+@tight_kernel
+def cost_of(gone: Floats, kept: Floats) -> float:
+    """Return the u of a tuple after it takes over the weight of the tuple `gone` before it.
 
-    work : float64[m, 4 + K], in
+    gone : float64[4 + K], in
+    kept : float64[4 + K], in
     """
-    return float(work[gone, 1] + work[kept, 1] + work[kept, 2] - work[kept, 3])
+    return float(gone[1] + kept[1] + kept[2] - kept[3])
 
 
-@inner_kernel
-def raised(work: Floats, gone: int, kept: int) -> float:
+@tight_kernel
+def raised(gone: Floats, kept: Floats) -> float:
     """Return `cost_of`, computed from the present u of the tuple: the two may differ in their last bit.
 
-    work : float64[m, 4 + K], in
+    gone : float64[4 + K], in
+    kept : float64[4 + K], in
     """
-    return float(work[kept, 1] + work[kept, 2] - work[kept, 3] + work[gone, 1])
+    return float(kept[1] + kept[2] - kept[3] + gone[1])
 
 
 @inner_kernel
-def threshold_pass(work: Floats, alive: Index, size: int, least: int, limit: float) -> int:
+def threshold_pass(work: Floats, alive: Index, least: int, limit: float) -> int:
     """From right to left, drop tuples whose weight the next one can take with u <= limit; `least` stay. O(m + K).
 
-    work : float64[m, 4 + K], in/out
-    alive : int64[m], in/out; where the `size` tuples of the list stand in `work`, its new length is returned
+    work : float64[.., 4 + K], in/out
+    alive : int64[m], in/out; where the tuples of the list stand in `work`: the last ones, how many is returned
     """
-    if size < 3:
-        return size
+    size = len(alive)
     at = size - 1
     spare = size - least
+    if size < 3:
+        return size
+    kept = work[alive[at]]
     for i in range(size - 2, -1, -1):
-        if i > 0 and spare > 0 and raised(work, alive[i], alive[at]) <= limit:
-            take_over(work[alive[at]], work[alive[i]])
+        here = work[alive[i]]
+        if i > 0 and spare > 0 and raised(here, kept) <= limit:
+            take_over(kept, here)
             spare -= 1
         else:
             at -= 1
             alive[at] = alive[i]
-    for i in range(at, size):
-        alive[i - at] = alive[i]
+            kept = here
     return size - at
 
 
 @inner_kernel
-def least_cost(work: Floats, alive: Index, size: int) -> float:
+def least_cost(work: Floats, alive: Index) -> float:
     """Return the least u that dropping one tuple would give the next one. O(m).
 
-    work : float64[m, 4 + K], in; alive : int64[m], in; the first `size`
+    work : float64[.., 4 + K], in
+    alive : int64[m], in
     """
     least = np.inf
-    for i in range(1, size - 1):
-        least = min(least, cost_of(work, alive[i], alive[i + 1]))
+    for i in range(1, len(alive) - 1):
+        least = min(least, cost_of(work[alive[i]], work[alive[i + 1]]))
+    return least
+
+
+@tight_kernel
+def rank_of(cost: float) -> np.int64:
+    """Return an integer that is less for a lower cost: the least of integers is found four at a time."""
+    bits = np.float64(cost + 0.0).view(np.int64)  # adding 0 makes -0 equal to 0
+    return bits ^ ((bits >> np.int64(63)) & NEVER)
+
+
+@inner_kernel
+def least_of(ranks: Index) -> int:
+    """Return the least of integers. O(n).
+
+    ranks : int64[n], in
+    """
+    least = NEVER
+    for i in range(len(ranks)):
+        least = min(least, ranks[i])
     return least
 
 
 @inner_kernel
-def replay(tree: Floats, place: int, cost: float) -> None:
-    """Set one cost in a tournament tree, and update the minima above it while they change. O(log m).
+def place_of(ranks: Index, wanted: int) -> int:
+    """Return the first place where an integer stands. O(n).
 
-    tree : float64[2 m], in/out; m a power of two, node i has the least of nodes 2 i and 2 i + 1
+    ranks : int64[n], in
     """
-    node = len(tree) // 2 + place
-    tree[node] = cost
-    while node > 1:
-        node //= 2
-        least = min(tree[2 * node], tree[2 * node + 1])
-        if least == tree[node]:  # no change above
-            return
-        tree[node] = least
+    place = len(ranks)
+    for i in range(len(ranks)):
+        place = min(place, i if ranks[i] == wanted else len(ranks))
+    return place
 
 
 @inner_kernel
-def drop_cheapest(work: Floats, alive: Index, size: int, budget: int) -> int:
-    """Drop the tuple with the least g + u of the next, the leftmost on ties, until `budget` are left. O(m log m).
+def drop_cheapest(work: Floats, alive: Index, budget: int) -> None:
+    """Drop the tuple with the least g + u of the next, the leftmost on ties, until `budget` are left. O(m^1.5).
+
+    The costs stand in about sqrt m blocks, of which the least are kept.
+
+    work : float64[.., 4 + K], in/out
+    alive : int64[m], in/out; where the tuples of the list stand in `work`, -1 for those that are dropped
+    """
+    size = len(alive)
+    if size <= budget:
+        return
+    width = 16
+    while width * width < size:
+        width *= 2
+    ranks = np.empty(((size - 1) // width + 1, width), np.int64)
+    least = np.empty(len(ranks), np.int64)
+    after = np.empty(size, np.int64)
+    before = np.empty(size, np.int64)
+    for block in range(len(ranks)):
+        for i in range(width):
+            ranks[block, i] = NEVER
+    for i in range(size):
+        if 0 < i < size - 1:
+            ranks[i // width, i % width] = rank_of(cost_of(work[alive[i]], work[alive[i + 1]]))
+        after[i] = i + 1
+        before[i] = i - 1
+    for block in range(len(ranks)):
+        least[block] = least_of(ranks[block])
+    for _ in range(size - budget):
+        block = place_of(least, least_of(least))
+        i = block * width + place_of(ranks[block], least[block])
+        a, b = before[i], after[i]
+        kept = work[alive[b]]
+        take_over(kept, work[alive[i]])
+        alive[i] = -1
+        after[a] = b
+        before[b] = a
+        ranks[block, i % width] = NEVER
+        if a > 0:
+            ranks[a // width, a % width] = rank_of(raised(work[alive[a]], kept))
+        if b < size - 1:
+            ranks[b // width, b % width] = rank_of(cost_of(kept, work[alive[after[b]]]))
+        least[block] = least_of(ranks[block])
+        if a // width != block:
+            least[a // width] = least_of(ranks[a // width])
+        if b // width != block:
+            least[b // width] = least_of(ranks[b // width])
+
+
+@inner_kernel
+def shrink(work: Floats, alive: Index, size: int, budget: int, limit: float, eps: float) -> int:
+    """Compress a list to its budget: passes with rising limits to 1.2 budgets, then tuple by tuple. O(K m + m^1.5).
+
+    With eps > 0 there is one pass at `limit` = eps N, and the list may stay longer than the budget.
 
     work : float64[m, 4 + K], in/out
     alive : int64[m], in/out; where the `size` tuples of the list stand in `work`, its new length is returned
     """
     if size <= budget:
         return size
-    leaves = 1
-    while leaves < size:
-        leaves *= 2
-    tree = np.empty(2 * leaves)
-    after = np.empty(size, np.int64)
-    before = np.empty(size, np.int64)
-    for i in range(leaves):
-        tree[leaves + i] = cost_of(work, alive[i], alive[i + 1]) if 0 < i < size - 1 else np.inf
-    for node in range(leaves - 1, 0, -1):
-        tree[node] = min(tree[2 * node], tree[2 * node + 1])
-    for i in range(size):
-        after[i] = i + 1
-        before[i] = i - 1
-    left = size
-    while left > budget:
-        node = 1
-        while node < leaves:
-            node *= 2
-            if tree[node + 1] < tree[node]:
-                node += 1
-        i = node - leaves
-        a, b = before[i], after[i]
-        take_over(work[alive[b]], work[alive[i]])
-        alive[i] = -1
-        after[a] = b
-        before[b] = a
-        replay(tree, i, np.inf)
-        if a > 0:
-            replay(tree, a, raised(work, alive[a], alive[b]))
-        if b < size - 1:
-            replay(tree, b, cost_of(work, alive[b], alive[after[b]]))
-        left -= 1
-    at = 0
-    for i in range(size):
-        if alive[i] >= 0:
-            alive[at] = alive[i]
-            at += 1
-    return at
-
-
-@inner_kernel
-def shrink(work: Floats, size: int, budget: int, limit: float, eps: float) -> int:
-    """Compress a list to its budget: passes with rising limits to 1.2 budgets, then tuple by tuple. O(K m + m log m).
-
-    With eps > 0 there is one pass at `limit` = eps N, and the list may stay longer than the budget.
-
-    work : float64[m, 4 + K], in/out; the first `size` rows are the list, its new length is returned
-    """
-    if size <= budget:
-        return size
-    alive = np.empty(size, np.int64)
-    for i in range(size):
-        alive[i] = i
+    listed = alive[:size]
     if eps > 0.0:
-        size = threshold_pass(work, alive, size, ZERO, limit)
+        listed = listed[size - threshold_pass(work, listed, ZERO, limit) :]
     else:
         rising = max(limit / 3.0, LEAST_LIMIT)
         enough = budget + budget // SPARE
-        while size > enough:
-            least = least_cost(work, alive, size)
+        while len(listed) > enough:
+            least = least_cost(work, listed)
             while rising < least:
                 rising *= RISE
-            size = threshold_pass(work, alive, size, enough, rising)
+            listed = listed[len(listed) - threshold_pass(work, listed, enough, rising) :]
             rising *= RISE
-        size = drop_cheapest(work, alive, size, budget)
+        drop_cheapest(work, listed, budget)
+    left = 0
+    for i in range(len(listed)):
+        alive[left] = listed[i]
+        left += int(listed[i] >= 0)
+    return left
+
+
+@inner_kernel
+def shrink_list(work: Floats, size: int, budget: int, limit: float, eps: float) -> int:
+    """Compress the list that the first `size` rows are, in place, as `shrink` does; return its new length.
+
+    work : float64[m, 4 + K], in/out
+    """
+    alive = np.empty(size, np.int64)
+    for i in range(size):
+        alive[i] = i
+    size = shrink(work, alive, size, budget, limit, eps)
     for i in range(size):
         if alive[i] != i:
             copy_row(work[i], work[alive[i]])

@@ -16,7 +16,7 @@ from bayou.kernels.tuple_budget import (
     copy_row,
     is_exact,
     may_stay,
-    shrink,
+    shrink_list,
 )
 
 
@@ -119,32 +119,37 @@ def insert_run(
 @inner_kernel
 def insert(
     work: Floats,
+    alive: Index,
     tuples: Floats,
     x: Floats,
     rows: Index,
+    ends: Index,
     labels: Codes,
     weights: Floats,
     size: int,
     budget: int,
     first: float,
 ) -> int:
-    """Write the list with the values of x inserted, D = u of the gap they lie in; return its length. O(K m).
+    """Write the list, the values of x with D = u of the gap they lie in, and the order of all; return its length. O(K m).
 
-    work : float64[size + n, 4 + K], out
+    work : float64[size + n, 4 + K], out; the tuples of the list, then the new ones
+    alive : int64[size + n], out; where the tuples of the new list stand in `work`
     tuples : float64[m, 4 + K], in
     x : float64[n], in; increasing, none equal to a tuple's value
     rows : int64[n], in; where each x has its class and weight
+    ends : int64[m + 1], in; where the values of each gap end
     labels : int32[B], in
     weights : float64[B], in
     """
-    at = 0
+    for q in range(size):
+        copy_row(work[q], tuples[q])
+    length = 0
+    made = size
     i = 0
     for q in range(size + 1):
-        u = 0.0
-        end = i
-        while end < len(x) and (q == size or x[end] < tuples[q, 0]):
-            end += 1
+        end = ends[q]
         if end > i:
+            u = 0.0
             if q < size:
                 u = max(0.0, tuples[q, 1] + tuples[q, 2] - tuples[q, 3])
             limit = 0.0
@@ -155,15 +160,19 @@ def insert(
                 limit = max(first, LEAST_LIMIT)
                 while limit < u + min(2.0 * first, 4.0 * weight / budget):
                     limit *= RISE
+            before = made
             if limit > 0.0:
-                at += insert_run(work[at:], x[i:end], rows[i:end], labels, weights, u, limit, q == 0)
+                made += insert_run(work[made:], x[i:end], rows[i:end], labels, weights, u, limit, q == 0)
             else:
-                at = insert_each(work, x, rows, labels, weights, u, at, i, end)
+                made = insert_each(work, x, rows, labels, weights, u, made, i, end)
+            for new in range(before, made):
+                alive[length] = new
+                length += 1
             i = end
         if q < size:
-            copy_row(work[at], tuples[q])
-            at += 1
-    return at
+            alive[length] = q
+            length += 1
+    return length
 
 
 @kernel
@@ -236,5 +245,5 @@ def merge_columns(
             for q in range(size):
                 total += work[q, 1]
             if not (is_exact(work, size) and may_stay(size, most, total)):
-                size = shrink(work, size, budget, bound_of(total, budget, eps), eps)
+                size = shrink_list(work, size, budget, bound_of(total, budget, eps), eps)
         merged_sizes[j] = size

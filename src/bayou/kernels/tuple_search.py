@@ -1,0 +1,170 @@
+"""The places of a buffer's values in a list of quantile tuples.
+
+A binary search among m tuples takes log m steps. Where values are not too unevenly spread, equally wide buckets of
+their range contain few tuples each, and one look-up leaves only those to be searched: a *guide* gives for each bucket
+the number of tuples before it. It is made once for all buffers until the list changes.
+
+See `bayou.kernels.quantile_tuples` for what a tuple is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.block import Codes, Floats
+from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
+from bayou.kernels.sorting import is_below
+
+LEAST = 16  # tuples that are worth a guide
+CROWD = 16  # tuples in one bucket, from here on a guide is not worth it
+CHANGED = -2  # what a search knows of a list: nothing,
+COPIED = -1  # or its values, and no guide
+
+
+@inner_kernel
+def halve(spots: NDArray[np.uint64], keys: Floats, x: Floats, half: int) -> None:
+    """Add the number of keys below x_i to spots[i]: there are less than 2 `half` after it. O(n log half).
+
+    spots : uint64[n], in/out
+    keys : float64[m], in; increasing, then infinite, with as many beyond any spot as the search may look at
+    x : float64[n], in
+    """
+    one = np.uint64(1)
+    step = np.uint64(half)
+    while step > np.uint64(0):
+        for i in range(len(spots)):
+            spot = spots[i]
+            spots[i] = spot + step * is_below(keys[spot + step - one], x[i])
+        step >>= one
+
+
+@inner_kernel
+def mark_equal(spots: NDArray[np.uint64], keys: Floats, x: Floats, trash: int) -> None:
+    """spots[i] = 2 q + [keys[q] == x_i] for what was spot q; `trash` for NaN. O(n).
+
+    spots : uint64[n], in/out
+    keys : float64[m], in
+    x : float64[n], in
+    """
+    nothing = np.uint64(trash)
+    for i in range(len(spots)):
+        spot = spots[i]
+        here = spot + spot + np.uint64(keys[spot] == x[i])
+        spots[i] = here if x[i] == x[i] else nothing
+
+
+@kernel
+def locate(keys: Floats, x: Floats, trash: int, spots: NDArray[np.uint64]) -> None:
+    """spots[i] = 2 q + [keys[q] == x_i] for the first key q that is not below x_i; `trash` for NaN. O(n log m).
+
+    keys : float64[m], in; increasing, then infinite; m a power of two, at least one infinite
+    x : float64[n], in
+    spots : uint64[n], out
+    """
+    for i in range(len(spots)):
+        spots[i] = np.uint64(0)
+    halve(spots, keys, x, len(keys) // 2)
+    mark_equal(spots, keys, x, trash)
+
+
+@tight_kernel
+def bucket_of(x: float, low: float, scale: float, last: float) -> np.int64:
+    """Return the bucket of x, which never falls as x rises; 0 for NaN."""
+    place = (x - low) * scale
+    place = place if place > 0.0 else 0.0
+    return np.int64(place if place < last else last)
+
+
+@inner_kernel
+def fill_guide(guide: Codes, keys: Floats, scale: float) -> int:
+    """guide[b] = the number of keys in buckets before b; return how many the fullest bucket has. O(m + buckets).
+
+    guide : int32[buckets + 1], out
+    keys : float64[m], in; increasing
+    """
+    last = float(len(guide) - 2)
+    for b in range(len(guide)):
+        guide[b] = 0
+    for q in range(len(keys)):
+        guide[np.uint64(bucket_of(keys[q], keys[0], scale, last)) + np.uint64(1)] += 1
+    most = np.int32(0)
+    before = np.int32(0)
+    for b in range(len(guide)):
+        most = max(most, guide[b])
+        before += guide[b]
+        guide[b] = before
+    return np.int64(most)
+
+
+@inner_kernel
+def copy_keys(keys: Floats, tuples: Floats, size: int) -> None:
+    """Copy the values of a list for searches. O(m).
+
+    keys : float64[at least 2 size + 2], out; the values, then infinite
+    tuples : float64[m, 4 + K], in
+    """
+    for q in range(size):
+        keys[q] = tuples[q, 0]
+    for q in range(size, 2 * size + 2):
+        keys[q] = np.inf
+
+
+@inner_kernel
+def make_guide(guide: Codes, scale: Floats, keys: Floats, size: int) -> int:
+    """Make the guide to a list; return half of what is to be searched after a look-up, 0 if it is not worth it. O(m).
+
+    guide : int32[at least 4 size + 5], out
+    scale : float64[1], out; buckets per unit
+    keys : float64[at least size], in
+    """
+    if size < LEAST:
+        return 0
+    buckets = 2 * padded(size)
+    scale[0] = buckets / (keys[size - 1] - keys[0])
+    if not 0.0 < scale[0] < np.inf:
+        return 0
+    most = fill_guide(guide[: buckets + 1], keys[:size], scale[0])
+    half = 1
+    while 2 * half <= most:
+        half *= 2
+    return half if half < CROWD else 0
+
+
+@inner_kernel
+def padded(size: int) -> int:
+    """Return the least power of two above `size`."""
+    m = 1
+    while m <= size:
+        m *= 2
+    return m
+
+
+@inner_kernel
+def search(
+    spots: NDArray[np.uint64], keys: Floats, guide: Codes, scale: Floats, half: Index, tuples: Floats, x: Floats,
+    size: int,
+) -> None:  # fmt: skip
+    """Write what `locate` does for the values of a list, NaN at spot 2 size + 1. O(n log m).
+
+    spots : uint64[n], out
+    keys : float64[at least 2 size + 2], in/out
+    guide : int32[at least 4 size + 5], in/out
+    scale : float64[1], in/out
+    half : int64[1], in/out; what `make_guide` returned; CHANGED where the list is another one than in the last search
+    tuples : float64[m, 4 + K], in
+    x : float64[n], in
+    """
+    if half[0] == CHANGED:
+        copy_keys(keys, tuples, size)
+        half[0] = COPIED
+    elif half[0] == COPIED:  # a list that changes with every buffer is searched without a guide
+        half[0] = make_guide(guide, scale, keys, size)
+    if half[0] <= 0:
+        locate(keys[: padded(size)], x, 2 * size + 1, spots)
+        return
+    low, last = keys[0], float(2 * padded(size) - 1)
+    for i in range(len(spots)):
+        spots[i] = np.uint64(guide[np.uint64(bucket_of(x[i], low, scale[0], last))])
+    halve(spots, keys, x, half[0])
+    mark_equal(spots, keys, x, 2 * size + 1)
