@@ -9,24 +9,30 @@ from __future__ import annotations
 import numpy as np
 
 from bayou.block import Codes, Floats
-from bayou.kernels.jit import inner_kernel
+from bayou.kernels.jit import inner_kernel, tight_kernel
+from bayou.kernels.lanes import Lanes, four_at, four_of, put_lanes
 from bayou.kernels.outcomes import BINS, CELLS, COSTLIEST, NOTHING, log_loss_of, score_cell
+
+# What a row adds to the counts of two classes: predicted (two lanes) and predicted correctly (two lanes). The first is
+# predicted, wrongly or correctly, or the second is; or neither.
+_ADDED = np.array([1, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0], np.float64)
+_NEITHER = 16
 
 
 @inner_kernel
-def most_of(values: Floats, most: Codes, top: Floats) -> None:
-    """Write the class with the largest value for each row, the first on ties; -1 if none is above 0.
+def most_of(counts: Codes, most: Codes, top: Codes) -> None:
+    """Write the class with the largest count for each row, the first on ties; -1 if none is above 0.
 
-    values : float64[K, m], in; most : int32[n], out; top : float64[n], out, its value
+    counts : int32[K, m], in; most : int32[n], out; top : int32[n], out, its count
     """
     for i in range(len(most)):
-        most[i], top[i] = NOTHING, 0.0
-    for j in range(len(values)):
-        column = values[j]
+        most[i], top[i] = NOTHING, 0
+    for j in range(len(counts)):
+        column = counts[j]
         for i in range(len(most)):
-            value, best, known = column[i], top[i], most[i]
-            most[i] = np.int32(j) if value > best else known
-            top[i] = value if value > best else best
+            count, best, known = column[i], top[i], most[i]
+            most[i] = np.int32(j) if count > best else known
+            top[i] = count if count > best else best
 
 
 @inner_kernel
@@ -64,20 +70,24 @@ def judge_shares(
     guess : int32[n], out, -1 where there is no prediction; confidence : float64[n], out, its probability
     loss, brier : float64[n], out, log-loss, Brier score
     """
-    most_of(said, guess, confidence)
-    for i in range(len(decided)):
-        if guess[i] >= 0:
-            guess[i] = decided[i]
-            confidence[i] = said[max(guess[i], 0), i]
     for i in range(len(true)):
+        guess[i], confidence[i] = NOTHING, 0.0
         loss[i], brier[i] = 0.0, 0.0
     for j in range(len(said)):
         column = said[j]
         for i in range(len(true)):
-            p, known, own_class = column[i], loss[i], true[i] == j
+            p, best, known = column[i], confidence[i], guess[i]
+            guess[i] = np.int32(j) if p > best else known
+            confidence[i] = p if p > best else best
+        for i in range(len(true)):
+            p, known_p, own_class = column[i], loss[i], true[i] == j
             miss = p - own_class
             brier[i] += miss * miss
-            loss[i] = p if own_class else known
+            loss[i] = p if own_class else known_p
+    for i in range(len(decided)):
+        if guess[i] >= 0:
+            guess[i] = decided[i]
+            confidence[i] = said[max(guess[i], 0), i]
     for i in range(len(true)):
         answered = guess[i] >= 0
         loss[i] = log_loss_of(loss[i]) * answered
@@ -102,6 +112,36 @@ def judge_no_change(
     return int(true[len(true) - 1])
 
 
+@tight_kernel
+def faded_pair(predicted: Floats, right: Floats, j: int, pair: Floats) -> Lanes:
+    """Load the faded counts of classes j and j + 1 as lanes, 0 for classes there are not.
+
+    predicted, right : float64[K], in; pair : float64[4], out
+    """
+    for i in range(2):
+        pair[i] = predicted[j + i] if j + i < len(predicted) else 0.0
+        pair[2 + i] = right[j + i] if j + i < len(right) else 0.0
+    return four_at(pair, np.uint64(0))
+
+
+@tight_kernel
+def keep_pair(predicted: Floats, right: Floats, j: int, pair: Floats, lanes: Lanes) -> None:
+    """Store the faded counts of classes j and j + 1.
+
+    predicted, right : float64[K], out; pair : float64[4], out
+    """
+    put_lanes(pair, np.uint64(0), lanes)
+    for i in range(min(2, len(predicted) - j)):
+        predicted[j + i], right[j + i] = pair[i], pair[2 + i]
+
+
+@tight_kernel
+def added_to_pair(guess: int, right: bool, j: int) -> Lanes:
+    """The lanes that a row with this prediction adds to the counts of classes j and j + 1."""
+    # Below the first class, the index becomes larger than any.
+    return four_at(_ADDED, min(np.uint64(8 * (guess - j) + 4 * right), np.uint64(_NEITHER)))
+
+
 @inner_kernel
 def count_guesses(
     counts: Floats,
@@ -117,60 +157,61 @@ def count_guesses(
     loss: Floats,
     brier: Floats,
     alpha: float,
+    pair: Floats,
 ) -> None:
     """Update confusion matrix, calibration bins, losses, and the faded counts of the first two classes.
 
     Each of these sums depends on the row before; in one loop their latencies overlap.
     counts : float64[K, K], in/out; unanswered : float64[K], in/out; sums : float64[3], in/out
     calibration : float64[b, 3], in/out; faded_predicted, faded_right : float64[K], in/out
-    faded_sums : float64[8], in/out, 4 to 6; true : int32[n], in
-    guess : int32[n], in; confidence : float64[n], in; loss, brier : float64[n], in
+    faded_sums : float64[8], in/out, 4 to 6; true : int32[n], in; guess : int32[n], in
+    confidence : float64[n], in; loss, brier : float64[n], in; pair : float64[4], out
     """
-    log_loss, square, answered = sums[0], sums[1], sums[2]
+    log_loss, square, answered = sums[0], sums[1], 0
     faded_log_loss, faded_brier, faded_answered = faded_sums[4], faded_sums[5], faded_sums[6]
-    other = min(1, len(unanswered) - 1)
-    a, b, a_right, b_right = faded_predicted[0], faded_predicted[other], faded_right[0], faded_right[other]
+    faded, decay = faded_pair(faded_predicted, faded_right, 0, pair), four_of(alpha)
     for i in range(len(true)):
-        c, g, p = true[i], guess[i], confidence[i]
+        c, g, p = np.uint64(true[i]), guess[i], confidence[i]
+        right = g == true[i]
+        faded_answered *= alpha
         if g < 0:
             unanswered[c] += 1.0
         else:
-            counts[c, g] += 1.0
-            at = min(int(p * BINS), BINS - 1)
-            calibration[at, 0] += 1.0
-            calibration[at, 1] += p
-            calibration[at, 2] += g == c
+            counts[c, np.uint64(g)] += 1.0
+            at = np.uint64(min(int(p * BINS), BINS - 1))
+            calibration[at, np.uint64(0)] += 1.0
+            calibration[at, np.uint64(1)] += p
+            calibration[at, np.uint64(2)] += right
+            answered += 1
+            faded_answered += 1.0
         log_loss += loss[i]
         square += brier[i]
-        answered += g >= 0
         faded_log_loss = faded_log_loss * alpha + loss[i]
         faded_brier = faded_brier * alpha + brier[i]
-        faded_answered = faded_answered * alpha + (g >= 0)
-        a = a * alpha + (g == 0)
-        b = b * alpha + (g == other)
-        a_right = a_right * alpha + (g == 0 and c == 0)
-        b_right = b_right * alpha + (g == other and c == other)
-    sums[0], sums[1], sums[2] = log_loss, square, answered
+        faded = faded * decay + added_to_pair(g, right, 0)
+    sums[0], sums[1] = log_loss, square
+    sums[2] += answered
     faded_sums[4], faded_sums[5], faded_sums[6] = faded_log_loss, faded_brier, faded_answered
-    faded_predicted[0], faded_predicted[other], faded_right[0], faded_right[other] = a, b, a_right, b_right
+    keep_pair(faded_predicted, faded_right, 0, pair, faded)
 
 
 @inner_kernel
-def fade_further(predicted: Floats, right: Floats, guess: Codes, true: Codes, alpha: float) -> None:
-    """Update the faded counts of predictions and of correct predictions, from the third class on.
+def fade_further(
+    predicted: Floats, right: Floats, guess: Codes, true: Codes, alpha: float, pair: Floats
+) -> None:
+    """Update the faded counts of predictions and of correct predictions, from the third class on, four at a time.
 
-    predicted, right : float64[K], in/out; guess, true : int32[n], in
+    predicted, right : float64[K], in/out; guess, true : int32[n], in; pair : float64[4], out
     """
-    for j in range(2, len(predicted), 2):
-        other = min(j + 1, len(predicted) - 1)
-        a, b, a_right, b_right = predicted[j], predicted[other], right[j], right[other]
+    decay = four_of(alpha)
+    for j in range(2, len(predicted), 4):
+        one, two = faded_pair(predicted, right, j, pair), faded_pair(predicted, right, j + 2, pair)
         for i in range(len(guess)):
-            g, c = guess[i], true[i]
-            a = a * alpha + (g == j)
-            b = b * alpha + (g == other)
-            a_right = a_right * alpha + (g == j and c == j)
-            b_right = b_right * alpha + (g == other and c == other)
-        predicted[j], predicted[other], right[j], right[other] = a, b, a_right, b_right
+            g, hit = guess[i], guess[i] == true[i]
+            one = one * decay + added_to_pair(g, hit, j)
+            two = two * decay + added_to_pair(g, hit, j + 2)
+        keep_pair(predicted, right, j, pair, one)
+        keep_pair(predicted, right, j + 2, pair, two)
 
 
 @inner_kernel

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.lanes import four_at, four_of, put_lanes
 from bayou.kernels.outcomes import PORTION, forget_faintest, heaviest
 from bayou.kernels.portions import (
     certain_scores,
@@ -23,13 +24,21 @@ from bayou.kernels.portions import (
 )
 from bayou.kernels.scores import headline_scores, read_running
 
+FEW = 64  # rows, among which the majority class often stays the same
+# What a row adds to the weight of all rows, and of those that each baseline predicts correctly: no-change, the majority
+# class before the row, and after it; which of the three do are the bits of the row number.
+_HITS = np.array([[1, i & 1, i >> 1 & 1, i >> 2 & 1] for i in range(8)], np.float64).reshape(-1)
+_IS_FIRST = np.array([1.0, 0.0, 1.0])  # whether a class is the first of two; one place further, whether it is the second
 GIVEN, NO_CHANGE, MAJORITY = range(3)  # what predicts: the model, in `proba`, or one of the two baselines
 
 
 @inner_kernel
 def end_of_portion(rows: int, lo: int, end: int) -> int:
-    """The end of the portion that begins with row `lo`, when `rows` rows were counted before: `end` or earlier."""
-    return min(lo + PORTION - rows % PORTION, end)
+    """The end of the portion that begins with row `lo`, when `rows` rows were counted before: `end` or earlier.
+
+    The first row of all is a portion of its own.
+    """
+    return min(lo + (PORTION - rows % PORTION if rows > 0 else 1), end)
 
 
 @inner_kernel
@@ -39,36 +48,104 @@ def count_rivals(no_change: Floats, ends: Index, weight: Floats, majority: Float
     no_change : float64[3], in/out; ends : int64[2], in/out; weight : float64[K], in/out; majority : float64[3], in/out
     true : int32[n], in
     """
-    most, last = heaviest(weight), ends[1]
-    same = before = after = 0
+    if len(true) == 0:
+        return
+    same = int(ends[1] == true[0])
+    ahead, following = true[: len(true) - 1], true[1:]
+    for i in range(len(following)):
+        same += ahead[i] == following[i]
+    ends[1] = true[len(true) - 1]
+    no_change[0] += len(true)
+    no_change[1] += same
+    majority[0] += len(true)
+    for lo in range(0, len(true), FEW):
+        few = true[lo : lo + FEW]
+        if lead(weight) > len(few):
+            count_settled(weight, majority, few)
+        else:
+            count_contested(weight, majority, few)
+
+
+@inner_kernel
+def lead(weight: Floats) -> float:
+    """By how much the majority class is ahead of the second.
+
+    weight : float64[K], in
+    """
+    most = second = 0.0
+    for j in range(len(weight)):
+        second = max(second, min(weight[j], most))
+        most = max(most, weight[j])
+    return most - second
+
+
+@inner_kernel
+def count_settled(weight: Floats, majority: Floats, true: Codes) -> None:
+    """Count rows that are too few to change which class is the majority.
+
+    weight : float64[K], in/out; majority : float64[3], in/out, right before and after; true : int32[n], in
+    """
+    most = heaviest(weight)
+    for j in range(len(weight)):
+        rows = 0
+        for i in range(len(true)):
+            rows += true[i] == j
+        weight[j] += rows
+        if j == most:
+            majority[1] += rows
+            majority[2] += rows
+
+
+@inner_kernel
+def count_contested(weight: Floats, majority: Floats, true: Codes) -> None:
+    """Count rows one by one, as each may change which class is the majority.
+
+    weight : float64[K], in/out; majority : float64[3], in/out, right before and after; true : int32[n], in
+    """
+    most, before, after = heaviest(weight), 0, 0
     for i in range(len(true)):
         c = true[i]
-        same += last == c
         before += most == c
         weight[c] += 1.0
         if most < 0 or weight[c] > weight[most] or (weight[c] == weight[most] and c < most):
             most = int(c)
         after += most == c
-        last = np.int64(c)
-    ends[1] = last
-    no_change[0] += len(true)
-    no_change[1] += same
-    majority[0] += len(true)
     majority[1] += before
     majority[2] += after
 
 
 @inner_kernel
-def fade_rivals(faded: Floats, sums: Floats, ends: Index, true: Codes, alpha: float) -> None:
+def fade_rivals(faded: Floats, sums: Floats, ends: Index, true: Codes, alpha: float, four: Floats) -> None:
     """Update the exponentially faded class weights, and the faded weights of rows the baselines predict correctly.
 
-    faded : float64[K], in/out; sums : float64[8], in/out, all but 4 to 6; ends : int64[3], in/out; true : int32[n], in
+    faded : float64[K], in/out; sums : float64[8], in/out, all but 4 to 6; ends : int64[3], in/out
+    true : int32[n], in, one portion of rows; four : float64[4], out
     """
-    most, last = heaviest(faded), ends[1]
+    if len(faded) == 2:
+        fade_two_classes(faded, sums, ends[1], true, alpha, four)
+    else:
+        fade_classes(faded, sums, ends[1], true, alpha)
+    if ends[1] < 0:
+        sums[7] = 1.0
+    ends[1] = true[len(true) - 1]
+    ends[2] += len(true)
+    if ends[2] % PORTION == 0:
+        forget_faintest(faded)
+        forget_faintest(sums[:4])
+        forget_faintest(sums[7:])
+
+
+@inner_kernel
+def fade_classes(faded: Floats, sums: Floats, last: int, true: Codes, alpha: float) -> None:
+    """Do as `fade_rivals` for any number of classes, after a row with the label `last`.
+
+    faded : float64[K], in/out; sums : float64[8], in/out, all but 4 to 6; true : int32[n], in
+    """
+    most = heaviest(faded)
     weight, same, before, after, first = sums[0], sums[1], sums[2], sums[3], sums[7]
     for i in range(len(true)):
         c = true[i]
-        first = 1.0 if last < 0 else first * alpha
+        first *= alpha
         weight = weight * alpha + 1.0
         same = same * alpha + (last == c)
         before = before * alpha + (most == c)
@@ -80,24 +157,47 @@ def fade_rivals(faded: Floats, sums: Floats, ends: Index, true: Codes, alpha: fl
                 top = value
                 most = j
         after = after * alpha + (most == c)
-        last = np.int64(c)
+        last = int(c)
     sums[0], sums[1], sums[2], sums[3], sums[7] = weight, same, before, after, first
-    ends[1] = last
-    ends[2] += len(true)
-    if ends[2] % PORTION == 0:
-        forget_faintest(faded)
-        forget_faintest(sums[:4])
-        forget_faintest(sums[7:])
+
+
+@inner_kernel
+def fade_two_classes(
+    faded: Floats, sums: Floats, last: int, true: Codes, alpha: float, four: Floats
+) -> None:
+    """Do as `fade_classes` for two classes, without branches and conversions, which take longer than the sums.
+
+    faded : float64[2], in/out; sums : float64[8], in/out, all but 4 to 6; true : int32[n], in; four : float64[4], out
+    """
+    for i in range(4):
+        four[i] = sums[i]
+    hits, decay = four_at(four, np.uint64(0)), four_of(alpha)
+    one, two, first = faded[0], faded[1], sums[7]
+    most, ahead = np.uint64(heaviest(faded)), np.uint64(last)
+    for i in range(len(true)):
+        c = np.uint64(true[i])
+        first *= alpha
+        one = one * alpha + _IS_FIRST[c]
+        two = two * alpha + _IS_FIRST[c + np.uint64(1)]
+        same, before = np.uint64(ahead == c), np.uint64(most == c)
+        most, ahead = np.uint64(two > one), c
+        after = np.uint64(most == c)
+        at = np.uint64(4) * same + np.uint64(8) * before + np.uint64(16) * after
+        hits = hits * decay + four_at(_HITS, at)
+    put_lanes(four, np.uint64(0), hits)
+    for i in range(4):
+        sums[i] = four[i]
+    faded[0], faded[1], sums[7] = one, two, first
 
 
 @inner_kernel
 def recent_rivals(
-    labels: Codes, end: int, window: int, counts: Floats, most: Codes, top: Floats, out: Floats
+    labels: Codes, end: int, window: int, counts: Codes, most: Codes, top: Codes, out: Floats
 ) -> None:
     """Compute the part of `read_recent` that depends on labels alone, over the window of rows that ends before `end`.
 
     labels : int32[m], in, at least two windows of them up to the end, -1 for rows before the first
-    counts : float64[K, e], out; most : int32[e], out; top : float64[e], out, room for a portion of rows
+    counts : int32[K, e], out; most, top : int32[e], out, room for a portion of rows
     out : float64[K + 4], out, weight, right by no-change, by the majority before and after, weight by class
     """
     lo, within = end - window, out[4:]
@@ -156,7 +256,8 @@ def count_labels(
     marks : int64[p], in, numbers of rows after which there is a point, ascending
     rivals : float64[p, 3, K + 4], out, weight, right by no-change and by the majority before and after, weight by class
     """
-    counts, most, top = np.empty((len(weight), PORTION)), np.empty(PORTION, np.int32), np.empty(PORTION)
+    counts, most = np.empty((len(weight), PORTION), np.int32), np.empty(PORTION, np.int32)
+    top, four = np.empty(PORTION, np.int32), np.empty(4)
     before = 2 * window
     true = labels[before:]
     lo = 0
@@ -168,7 +269,7 @@ def count_labels(
         count_rivals(no_change, ends, weight, majority, true[lo:end])
         while lo < end:
             hi = end_of_portion(faded_ends[2], lo, end)
-            fade_rivals(faded_true, faded_sums, faded_ends, true[lo:hi], alpha)
+            fade_rivals(faded_true, faded_sums, faded_ends, true[lo:hi], alpha, four)
             lo = hi
         if p < len(marks):
             rivals[p, 0, 1], rivals[p, 0, 2], rivals[p, 0, 3] = no_change[1], majority[1], majority[2]
@@ -278,6 +379,7 @@ def record_outcomes(
         np.empty(PORTION),
         np.empty(PORTION, np.int32),
     )
+    pair = np.empty(4)
     lo = room
     for p in range(len(marks) + 1):
         until = room + marks[p] if p < len(marks) else end
@@ -305,9 +407,9 @@ def record_outcomes(
                             proba[lo - room + i, j] = said[j, i]
             count_guesses(
                 counts, unanswered, sums, calibration, faded_predicted, faded_right, faded_sums,
-                c, guess, sure, loss[lo:hi], brier[lo:hi], alpha,
+                c, guess, sure, loss[lo:hi], brier[lo:hi], alpha, pair,
             )  # fmt: skip
-            fade_further(faded_predicted, faded_right, guess, c, alpha)
+            fade_further(faded_predicted, faded_right, guess, c, alpha, pair)
             if (rows[0] + hi - room) % PORTION == 0:
                 forget_faintest(faded_predicted)
                 forget_faintest(faded_right)
