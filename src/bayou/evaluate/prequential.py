@@ -194,16 +194,18 @@ class Prequential:
 
     def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:
         """Score the predictions for a batch."""
-        blocks = {
-            name: self._label_index.scored(codes, probabilities, self._models[name])
+        predicted = {
+            name: self._label_index.predictions(probabilities, self._models[name])
             for name, probabilities in proba.items()
             if name not in self._follow_from_labels
         }
-        self._count(codes, blocks, self._sets.latest())
+        self._count(codes, predicted, self._sets.latest())
         self.drifts.collect(self.rows)
 
-    def _count(self, y: Codes, blocks: Mapping[str, Block], sets: Mapping[str, Sets]) -> None:
-        """Score rows with their labels, the predictions in `blocks`, and the prediction sets of models that have them.
+    def _count(
+        self, y: Codes, predicted: Mapping[str, tuple[Floats, Codes]], sets: Mapping[str, Sets]
+    ) -> None:
+        """Score rows with their labels, the probabilities and decisions of models, and the prediction sets of some.
 
         The predictions of the other models follow from the labels. If there are threads, the rows are counted while
         the models go on; `_finish_counting` counts the rest.
@@ -215,12 +217,11 @@ class Prequential:
         labels: list[Labels] = []
 
         def count_labels() -> None:
-            block = next(iter(blocks.values()), None) or scored_rows(y, None)
-            labels.append(first.count_labels(block, points))
+            labels.append(first.count_labels(y, points))
 
         def count(name: str, record: Record) -> None:
-            if name in blocks:
-                metrics = record.update(blocks[name], points, labels[0])
+            if name in predicted:
+                metrics = record.update_predicted(labels[0], *predicted[name])
             else:
                 clock = Clock()
                 metrics = record.update_baseline(labels[0], isinstance(self._models[name], MajorityClass))

@@ -12,6 +12,7 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats, Index
+from bayou.kernels.outcomes import NOTHING
 from bayou.kernels.record import GIVEN, MAJORITY, NO_CHANGE, count_labels, record_outcomes
 from bayou.protocols import Arrays
 from bayou.readings.metrics import HEADLINES, Scores, faded_scores, recent_scores, running_scores
@@ -62,22 +63,27 @@ class Record:
         names = ("confusion", "losses", "recent", "faded", "no_change", "majority", "first")
         return {name: getattr(self, name) for name in names}
 
-    def update(self, block: Block, points: Sequence[int] = (), labels: Labels | None = None) -> Floats:
+    def update(self, block: Block, points: Sequence[int] = ()) -> Floats:
         """Count predicted rows; returns the metrics at `points`, float64[points, 3, headlines].
 
-        `labels` is the result of `count_labels` for the same rows, of this record or of one that has counted the same
-        rows before. Each part could update itself alone; where all rows weigh one, a kernel for all of them goes over
-        the rows once.
+        Each part could update itself alone; where all rows weigh one, a kernel for all of them goes over the rows once.
         """
-        if labels is None:
-            if not self._weigh_one(block):
-                return self._update_parts(block, points)
-            labels = self.count_labels(block, points)
-        proba, decided = predictions(block)
+        if not self._weigh_one(block):
+            return self._update_parts(block, points)
+        labels = self.count_labels(np.where(block.w > 0.0, block.y, NOTHING), points)
+        return self.update_predicted(labels, *predictions(block))
+
+    def update_predicted(self, labels: Labels, proba: Floats, decided: Codes) -> Floats:
+        """Count rows as `update` does, with probabilities and decisions as `predictions` gives them.
+
+        `labels` is the result of `count_labels` for these rows, of this record or of one that has counted the same rows
+        before.
+        """
         if labels.present is not None:
             proba, decided = proba[labels.present], decided[labels.present] if len(decided) else decided
         metrics = self._count(labels, GIVEN, proba, decided)
-        self.first.update(block)
+        if self.first.complete:
+            self.first.update(scored_rows(self._rows_of(labels), proba, decided=decided))
         return metrics
 
     def _weigh_one(self, block: Block) -> bool:
@@ -98,7 +104,7 @@ class Record:
 
     def update_baseline(self, labels: Labels, majority: bool) -> Floats:
         """Count rows as `update` does, for the majority class or no-change, whose predictions follow from labels."""
-        true = labels.true[2 * self.recent.window :]
+        true = self._rows_of(labels)
         proba = np.zeros((len(true) if self.first.complete else 0, len(labels.weight)))
         metrics = self._count(labels, MAJORITY if majority else NO_CHANGE, proba, MOST_PROBABLE)
         if self.first.complete:
@@ -118,18 +124,19 @@ class Record:
         self._copy_label_counts(labels)
         return out
 
-    def count_labels(self, block: Block, points: Sequence[int] = ()) -> Labels:
-        """Count the labels of rows, for this record and for others that have counted the same rows before.
+    def _rows_of(self, labels: Labels) -> Codes:
+        """The classes of the rows, without those of the windows before."""
+        return labels.true[self.recent.room :]
 
-        Weights are 0 or 1.
-        """
+    def count_labels(self, y: Codes, points: Sequence[int] = ()) -> Labels:
+        """Count the labels of rows, for this record and for others that have counted the same rows before."""
         no_change, majority, faded, recent = self.no_change, self.majority, self.faded, self.recent
         before = majority.weight.copy(), int(no_change.ends[1])
-        y, marks, labelled = block.y, np.array(points, np.int64), (block.y >= 0) & (block.w > 0.0)
-        present = None if labelled.all() else np.flatnonzero(labelled)
-        if present is not None:
+        marks, present = np.array(points, np.int64), None
+        if y.min(initial=0) < 0:
+            present = np.flatnonzero(y >= 0)
             y, marks = y[present], np.searchsorted(present, marks)
-        true = np.concatenate([recent.labels(), y])
+        true = recent.labels_before(y)
         rivals = np.empty((len(points), 3, len(majority.weight) + 4))
         count_labels(
             no_change.sums, no_change.ends, majority.weight, majority.sums, faded.true, faded.sums, faded.ends,
