@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayou.block import Codes, Floats
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, tight_kernel
 from bayou.kernels.lanes import Lanes, four_at, four_of, put_lanes
-from bayou.kernels.outcomes import BINS, CELLS, COSTLIEST, NOTHING, log_loss_of, score_cell
+from bayou.kernels.outcomes import BINS, CELLS, COSTLIEST, EDGES, NOTHING, log_loss_of, score_cell
 
 # What a row adds to the counts of two classes: predicted (two lanes) and predicted correctly (two lanes). The first is
 # predicted, wrongly or correctly, or the second is; or neither.
 _ADDED = np.array([1, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0], np.float64)
 _NEITHER = 16
+# What a row whose predicted class has probability 1 adds to log-loss, Brier score, and the weight of rows with a
+# prediction: if it is wrong, if it is right, and if it has no prediction.
+_CERTAIN = np.array([COSTLIEST, 2, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0], np.float64)
+_NO_LOSS = 8
 
 
 @inner_kernel
@@ -44,14 +48,23 @@ def shares_before(weight: Floats, true: Codes, shares: Floats) -> None:
     total = 0.0
     for j in range(len(weight)):
         total += weight[j]
-    for j in range(len(weight)):
-        share, rows = shares[j], 0
+    rest, left = shares[len(weight) - 1], 0.0
+    for i in range(len(true)):
+        rest[i] = total + i
+    for j in range(len(weight) - 1):
+        share, before, rows = shares[j], weight[j], 0
         for i in range(len(true)):
             share[i] = rows
             rows += true[i] == j
         for i in range(len(true)):
-            share[i] = (weight[j] + share[i]) / max(total + i, 1.0)
+            count = before + share[i]
+            rest[i] -= count
+            share[i] = count / max(total + i, 1.0)
         weight[j] += rows
+        left += weight[j]
+    for i in range(len(true)):
+        rest[i] /= max(total + i, 1.0)
+    weight[len(weight) - 1] = total + len(true) - left
 
 
 @inner_kernel
@@ -92,24 +105,6 @@ def judge_shares(
         answered = guess[i] >= 0
         loss[i] = log_loss_of(loss[i]) * answered
         brier[i] *= answered
-
-
-@inner_kernel
-def judge_no_change(
-    last: int, true: Codes, guess: Codes, confidence: Floats, loss: Floats, brier: Floats
-) -> int:
-    """Do as `judge_shares` for the no-change baseline: the label before has probability 1. Returns the last label.
-
-    true : int32[n], in; guess : int32[n], out; confidence : float64[n], out; loss, brier : float64[n], out
-    """
-    guess[0] = last
-    for i in range(1, len(true)):
-        guess[i] = true[i - 1]
-    for i in range(len(true)):
-        wrong = guess[i] >= 0 and guess[i] != true[i]
-        confidence[i] = guess[i] >= 0
-        loss[i], brier[i] = COSTLIEST * wrong, 2.0 * wrong
-    return int(true[len(true) - 1])
 
 
 @tight_kernel
@@ -158,6 +153,7 @@ def count_guesses(
     brier: Floats,
     alpha: float,
     pair: Floats,
+    within: Floats,
 ) -> None:
     """Update confusion matrix, calibration bins, losses, and the faded counts of the first two classes.
 
@@ -166,16 +162,18 @@ def count_guesses(
     calibration : float64[b, 3], in/out; faded_predicted, faded_right : float64[K], in/out
     faded_sums : float64[8], in/out, 4 to 6; true : int32[n], in; guess : int32[n], in
     confidence : float64[n], in; loss, brier : float64[n], in; pair : float64[4], out
+    within : float64[2], in/out, log-loss and Brier score in the window
     """
     log_loss, square, answered = sums[0], sums[1], 0
+    recent_log_loss, recent_square = within[0], within[1]
     faded_log_loss, faded_brier, faded_answered = faded_sums[4], faded_sums[5], faded_sums[6]
     faded, decay = faded_pair(faded_predicted, faded_right, 0, pair), four_of(alpha)
     for i in range(len(true)):
         c, g, p = np.uint64(true[i]), guess[i], confidence[i]
         right = g == true[i]
-        faded_answered *= alpha
         if g < 0:
             unanswered[c] += 1.0
+            faded_answered *= alpha
         else:
             counts[c, np.uint64(g)] += 1.0
             at = np.uint64(min(int(p * BINS), BINS - 1))
@@ -183,16 +181,66 @@ def count_guesses(
             calibration[at, np.uint64(1)] += p
             calibration[at, np.uint64(2)] += right
             answered += 1
-            faded_answered += 1.0
+            faded_answered = faded_answered * alpha + 1.0
         log_loss += loss[i]
         square += brier[i]
+        recent_log_loss += loss[i]
+        recent_square += brier[i]
         faded_log_loss = faded_log_loss * alpha + loss[i]
         faded_brier = faded_brier * alpha + brier[i]
         faded = faded * decay + added_to_pair(g, right, 0)
     sums[0], sums[1] = log_loss, square
+    within[0], within[1] = recent_log_loss, recent_square
     sums[2] += answered
     faded_sums[4], faded_sums[5], faded_sums[6] = faded_log_loss, faded_brier, faded_answered
     keep_pair(faded_predicted, faded_right, 0, pair, faded)
+
+
+@inner_kernel
+def count_certain(
+    counts: Floats,
+    unanswered: Floats,
+    sums: Floats,
+    calibration: Floats,
+    faded_predicted: Floats,
+    faded_right: Floats,
+    faded_sums: Floats,
+    true: Codes,
+    guess: Codes,
+    alpha: float,
+    four: Floats,
+) -> None:
+    """Do as `count_guesses` where every predicted class has probability 1.
+
+    counts : float64[K, K], in/out; unanswered : float64[K], in/out; sums : float64[3], in/out
+    calibration : float64[b, 3], in/out; faded_predicted, faded_right : float64[K], in/out
+    faded_sums : float64[8], in/out, 4 to 6; true : int32[n], in; guess : int32[n], in; four : float64[4], out
+    """
+    four[0], four[1], four[2], four[3] = faded_sums[4], faded_sums[5], faded_sums[6], 0.0
+    losses, decay = four_at(four, np.uint64(0)), four_of(alpha)
+    faded = faded_pair(faded_predicted, faded_right, 0, four)
+    log_loss, answered, wrong = sums[0], 0, 0
+    for i in range(len(true)):
+        c, g, at = true[i], guess[i], np.uint64(_NO_LOSS)
+        if g < 0:
+            unanswered[c] += 1.0
+        else:
+            counts[np.uint64(c), np.uint64(g)] += 1.0
+            answered += 1
+            wrong += g != c
+            at = np.uint64(4 * (g == c))
+        log_loss += _CERTAIN[at]
+        losses = losses * decay + four_at(_CERTAIN, at)
+        faded = faded * decay + added_to_pair(g, g == c, 0)
+    sums[0] = log_loss
+    sums[1] += 2 * wrong
+    sums[2] += answered
+    calibration[BINS - 1, 0] += answered
+    calibration[BINS - 1, 1] += answered
+    calibration[BINS - 1, 2] += answered - wrong
+    keep_pair(faded_predicted, faded_right, 0, four, faded)
+    put_lanes(four, np.uint64(0), losses)
+    faded_sums[4], faded_sums[5], faded_sums[6] = four[0], four[1], four[2]
 
 
 @inner_kernel
@@ -219,7 +267,7 @@ def count_scores(scores: Floats, said: Floats, true: Codes, guess: Codes, at: Co
     """Add rows that have a prediction to the histogram of scores of every class.
 
     With `steady` (every row has a prediction, and scores vary little), all scores of a class mostly fall into one cell
-    and are added at once.
+    or two, and are added at once.
     scores : float64[K, e, 2], in/out; said : float64[K, m], in; true : int32[n], in
     guess : int32[n], in; at : int32[n], out
     """
@@ -232,15 +280,71 @@ def count_scores(scores: Floats, said: Floats, true: Codes, guess: Codes, at: Co
             for i in range(len(true)):
                 least, most = min(least, bits[i]), max(most, bits[i])
                 mine += true[i] == j
-            cell = score_cell(np.int64(least).view(np.float64))
-            if score_cell(np.int64(most).view(np.float64)) == cell:
-                cells[2 * cell] += len(true) - mine
-                cells[2 * cell + 1] += mine
+            cell, last = (
+                score_cell(np.int64(least).view(np.float64)), score_cell(np.int64(most).view(np.float64))
+            )
+            if last <= cell + 1:
+                edge, above, mine_above = EDGES[last] if last > cell else np.inf, 0, 0
+                for i in range(len(true)):
+                    above += column[i] >= edge
+                    mine_above += (column[i] >= edge) & (true[i] == j)
+                cells[2 * cell] += len(true) - mine - (above - mine_above)
+                cells[2 * cell + 1] += mine - mine_above
+                cells[2 * last] += above - mine_above
+                cells[2 * last + 1] += mine_above
                 continue
         for i in range(len(true)):
             at[i] = 2 * score_cell(column[i]) + (true[i] == j)
         for i in range(len(true)):
             cells[np.uint64(at[i])] += guess[i] >= 0
+
+
+@inner_kernel
+def count_mirrored(mirrored: Index, said: Floats, true: Codes, guess: Codes, at: Codes, other: Codes) -> bool:
+    """Count rows of two classes by the place of both scores, and return True, or return False if not all can be.
+
+    As both probabilities add up to 1, the score of the second class mostly falls into the opposite cell, and the row,
+    which is of the other class or not, into the opposite place of its histogram: one count is enough.
+    mirrored : int64[2 e], in/out; said : float64[2, m], in; true, guess : int32[n], in; at, other : int32[n], out
+    """
+    ones, twos, last = said[0], said[1], len(mirrored) - 1
+    for i in range(len(true)):
+        at[i] = 2 * score_cell(ones[i]) + (true[i] == 0)
+    for i in range(len(true)):
+        other[i] = 2 * score_cell(twos[i]) + (true[i] == 1)
+    opposite = 0
+    for i in range(len(true)):
+        opposite += (at[i] + other[i] == last) & (guess[i] >= 0)
+    if opposite < len(true):
+        return False
+    for i in range(len(true)):
+        mirrored[np.uint64(at[i])] += 1
+    return True
+
+
+@inner_kernel
+def add_mirrored(scores: Floats, mirrored: Index) -> None:
+    """Add the rows that `count_mirrored` has counted to the histograms of both classes.
+
+    scores : float64[2, e, 2], in/out; mirrored : int64[2 e], in
+    """
+    ones, twos, last = scores[0].reshape(-1), scores[1].reshape(-1), len(mirrored) - 1
+    for i in range(len(mirrored)):
+        add_rows(ones, i, mirrored[i])
+        add_rows(twos, last - i, mirrored[i])
+
+
+@tight_kernel
+def add_rows(cells: Floats, at: int, rows: int) -> None:
+    """Add rows of weight 1 to a cell: at once to an integer, else one by one, since every sum is rounded.
+
+    cells : float64[n], in/out
+    """
+    if cells[at] == np.floor(cells[at]):
+        cells[at] += rows
+    else:
+        for _ in range(rows):
+            cells[at] += 1.0
 
 
 @inner_kernel
