@@ -23,7 +23,7 @@ from bayou.evaluate.curve import CurveBuilder, Spacing
 from bayou.evaluate.drifts import Drifts
 from bayou.evaluate.evaluation import Evaluation
 from bayou.evaluate.label_index import LabelIndex
-from bayou.evaluate.record import Labels, Record
+from bayou.evaluate.record import Labels, Record, point_of
 from bayou.evaluate.result import Result
 from bayou.evaluate.sets import SetRecords, Sets
 from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
@@ -362,18 +362,17 @@ class Prequential:
         for model in self.models.values():
             if model.started:
                 tell_unknown(getattr(model, "decision", None), model.labels())
+        scores = {name: record.scores() for name, record in self._records.items()}
         if self.rows:
-            for name, record in self._records.items():
-                self._curves[name].add(self.rows, record.point())
+            for name, curve in self._curves.items():
+                curve.add(self.rows, point_of(scores[name]))
         results = {
             name: Result(
                 name,
                 repr(model),
                 tuple(self._label_index.labels),
                 self.rows,
-                self._records[name].running,
-                self._records[name].windowed,
-                self._records[name].fading,
+                *scores[name],
                 self._curves[name].curve(),
                 self._records[name].copy(),
                 name in self._added,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -203,9 +203,18 @@ class Record:
         """Metrics in which older rows count less."""
         return faded_scores(self.faded)
 
+    def scores(self) -> tuple[Scores, Scores, Scores]:
+        """Metrics over all rows so far, over the latest rows, and faded."""
+        return self.running, self.windowed, self.fading
+
     def point(self) -> Floats:
         """[3, headlines] running, windowed and faded, as in a curve."""
-        return np.array([list(s.headlines().values()) for s in (self.running, self.windowed, self.fading)])
+        return point_of(self.scores())
+
+
+def point_of(scores: Iterable[Scores]) -> Floats:
+    """A point of a curve from running, windowed and faded metrics, [3, headlines]."""
+    return np.array([list(found.headlines().values()) for found in scores])
 
 
 def _class_frequencies(true: Codes, weight: Floats) -> Floats:

@@ -107,6 +107,30 @@ def judge_shares(
         brier[i] *= answered
 
 
+@inner_kernel
+def judge_two_classes(
+    said: Floats, true: Codes, guess: Codes, confidence: Floats, loss: Floats, brier: Floats
+) -> None:
+    """Do as `judge_shares` for two classes, of which the more probable one is decided for: in fewer loops.
+
+    said : float64[2, m], in; true : int32[n], in; guess : int32[n], out; confidence : float64[n], out
+    loss, brier : float64[n], out
+    """
+    ones, twos = said[0], said[1]
+    for i in range(len(true)):
+        p, q = ones[i], twos[i]
+        best = p if p > 0.0 else 0.0
+        known = np.int32(0) if p > 0.0 else np.int32(NOTHING)
+        guess[i] = np.int32(1) if q > best else known
+        confidence[i] = q if q > best else best
+    for i in range(len(true)):
+        p, q, first = ones[i], twos[i], true[i] == 0
+        miss, other_miss = p - first, q - (not first)
+        answered = (p > 0.0) | (q > 0.0)
+        brier[i] = (miss * miss + other_miss * other_miss) * answered
+        loss[i] = log_loss_of(p if first else q) * answered
+
+
 @tight_kernel
 def faded_pair(predicted: Floats, right: Floats, j: int, pair: Floats) -> Lanes:
     """Load the faded counts of classes j and j + 1 as lanes, 0 for classes there are not.

@@ -21,12 +21,13 @@ from bayou.kernels.portions import (
     count_scores,
     fade_further,
     judge_shares,
+    judge_two_classes,
     most_of,
     shares_before,
 )
 from bayou.kernels.scores import headline_scores, read_running
 
-FEW = 64  # rows, among which the majority class often stays the same
+FEWEST, MANY = 16, 256  # rows that are counted at a time, so few that the majority class often stays the same
 # What a row adds to the weight of all rows, and of those that each baseline predicts correctly: no-change, the majority
 # class before the row, and after it; which of the three do are the bits of the row number.
 _HITS = np.array([[1, i & 1, i >> 1 & 1, i >> 2 & 1] for i in range(8)], np.float64).reshape(-1)
@@ -59,12 +60,16 @@ def count_rivals(no_change: Floats, ends: Index, weight: Floats, majority: Float
     no_change[0] += len(true)
     no_change[1] += same
     majority[0] += len(true)
-    for lo in range(0, len(true), FEW):
-        few = true[lo : lo + FEW]
-        if lead(weight) > len(few):
-            count_settled(weight, majority, few)
+    lo = 0
+    while lo < len(true):
+        ahead_by = lead(weight)
+        if ahead_by > FEWEST:
+            hi = min(lo + int(min(ahead_by - 1.0, MANY)), len(true))
+            count_settled(weight, majority, true[lo:hi])
         else:
-            count_contested(weight, majority, few)
+            hi = min(lo + FEWEST, len(true))
+            count_contested(weight, majority, true[lo:hi])
+        lo = hi
 
 
 @inner_kernel
@@ -305,6 +310,8 @@ def read_point(
     faded_right: Floats,
     faded_sums: Floats,
     rivals: Floats,
+    margins: Floats,
+    read: Floats,
     out: Floats,
 ) -> None:
     """Compute the headline scores at one point of the curve: running, windowed and faded.
@@ -312,10 +319,10 @@ def read_point(
     counts : float64[K, K], in; unanswered : float64[K], in; sums : float64[3], in
     true, guess : int32[m], in, of the rows of the window; within : float64[2], in, their log-loss and Brier score
     faded_predicted, faded_right : float64[K], in; faded_sums : float64[8], in
-    rivals : float64[3, K + 4], in, as `count_labels` gives them; out : float64[3, 7], out
+    rivals : float64[3, K + 4], in, as `count_labels` gives them; margins : float64[3, K], out; read : float64[7], out
+    out : float64[3, 7], out
     """
-    margins, read, unknown = np.empty((3, len(unanswered))), np.empty(7), np.empty(3)
-    read_running(counts, unanswered, sums, unknown, unknown, margins, read)
+    read_running(counts, unanswered, sums, sums, sums, margins, read)
     read[1], read[2], read[3] = rivals[0, 1], rivals[0, 2], rivals[0, 3]
     headline_scores(margins, read, out[0])
     for i in range(4):
@@ -380,6 +387,7 @@ def record_no_change(
     """
     lo = room = len(true)
     end, four, within = len(labels), np.empty(4), np.empty(2)
+    margins, read = np.empty((3, len(unanswered))), np.empty(7)
     for p in range(len(marks) + 1):
         until = room + marks[p] if p < len(marks) else end
         while lo < until:
@@ -400,7 +408,8 @@ def record_no_change(
             for _ in range(wrong):
                 within[0] += COSTLIEST
             read_point(
-                counts, unanswered, sums, c, guess, within, faded_predicted, faded_right, faded_sums, rivals[p], out[p]
+                counts, unanswered, sums, c, guess, within, faded_predicted, faded_right, faded_sums, rivals[p],
+                margins, read, out[p],
             )  # fmt: skip
     certain_scores(scores, counts)
     for i in range(max(room, end - room), end):
@@ -459,6 +468,7 @@ def record_outcomes(
         np.empty(PORTION, np.int32), np.empty(PORTION, np.int32), np.zeros(2 * CELLS, np.int64)
     )
     pair, within = np.empty(4), np.empty(2)
+    margins, read = np.empty((3, len(unanswered))), np.empty(7)
     for p in range(len(marks) + 1):
         until = room + marks[p] if p < len(marks) else end
         first = until - int(rivals[p, 1, 0]) if p < len(marks) else end  # row of the window
@@ -475,7 +485,10 @@ def record_outcomes(
                     column = said[j]
                     for i in range(len(c)):
                         column[i] = proba[np.uint64(lo - room + i), np.uint64(j)]
-            judge_shares(said, c, decided[lo - room : hi - room], guess, sure, loss[lo:hi], brier[lo:hi])
+            if len(said) == 2 and len(decided) == 0:
+                judge_two_classes(said, c, guess, sure, loss[lo:hi], brier[lo:hi])
+            else:
+                judge_shares(said, c, decided[lo - room : hi - room], guess, sure, loss[lo:hi], brier[lo:hi])
             if majority or not (
                 len(said) == 2 and count_mirrored(mirrored, said, c, guess, cells, opposite)
             ):
@@ -495,7 +508,7 @@ def record_outcomes(
                     within[1] += brier[i]
             read_point(
                 counts, unanswered, sums, labels[first:until], guesses[first:until], within,
-                faded_predicted, faded_right, faded_sums, rivals[p], out[p],
+                faded_predicted, faded_right, faded_sums, rivals[p], margins, read, out[p],
             )  # fmt: skip
     if len(said) == 2:
         add_mirrored(scores, mirrored)
