@@ -137,7 +137,7 @@ def test_baselines_by_their_labels_are_what_their_predictions_say(k: int, said: 
     wanted, read = given.update(block, points), []
     for lo, hi in ((0, 1), (1, 700), (700, 4_000), (4_000, n)):
         inside = [point - lo for point in points if lo < point <= hi]
-        labels = by_labels.count_labels(block.rows(lo, hi), inside)
+        labels = by_labels.count_labels(block.y[lo:hi], inside)
         read += list(by_labels.update_baseline(labels, said is _majority))
     np.testing.assert_array_equal(read, wanted)
     assert_same(by_labels, given)

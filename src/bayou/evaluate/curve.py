@@ -72,38 +72,36 @@ class CurveBuilder:
 
     def __init__(self) -> None:
         self.rows: list[int] = []
-        self.points: list[Floats] = []  # [3, headlines] running, windowed, faded
+        self._points: list[Floats] = []  # [points, 3, headlines] running, windowed, faded, one array after the other
 
     def add(self, row: int, point: Floats) -> None:
-        """Add a point; a row that has one already keeps it."""
+        """Add a point, [3, headlines]; a row that has one already keeps it."""
         if not self.rows or self.rows[-1] < row:
-            self.rows.append(row)
-            self.points.append(point)
+            self.extend([row], point[None])
 
     def extend(self, rows: Sequence[int], points: Floats) -> None:
         """Add points that come after all others."""
         self.rows += rows
-        self.points += list(points)
+        self._points.append(points)
 
     def array(self) -> Floats:
         """[points, 3, metrics] the points without their row numbers."""
-        return np.array(self.points).reshape(-1, 3, len(HEADLINES))
+        return np.concatenate([np.empty((0, 3, len(HEADLINES))), *self._points])
 
     def restore(self, rows: list[int], values: Floats) -> None:
         """Take points given by `array`."""
         require(values.shape == (len(rows), 3, len(HEADLINES)), "every point of a curve has its metrics")
-        self.rows, self.points = rows, list(values)
+        self.rows, self._points = rows, [values]
 
     def thin(self, every: int) -> None:
         """Keep the points at multiples of `every`."""
         kept = [i for i, row in enumerate(self.rows) if row % every == 0]
-        self.rows = [self.rows[i] for i in kept]
-        self.points = [self.points[i] for i in kept]
+        self.rows, self._points = [self.rows[i] for i in kept], [self.array()[kept]]
 
     def curve(self) -> Curve:
         """The curve so far."""
         forms = [
-            {name: tuple(values.tolist()) for name, values in zip(HEADLINES, form.T, strict=True)}
-            for form in self.array().transpose(1, 0, 2)
+            {name: tuple(values) for name, values in zip(HEADLINES, form, strict=True)}
+            for form in self.array().transpose(1, 2, 0).tolist()
         ]
         return Curve(tuple(self.rows), *forms)

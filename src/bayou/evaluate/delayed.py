@@ -17,7 +17,7 @@ from bayou.evaluate.prequential import Prequential
 from bayou.evaluate.sets import Sets
 from bayou.protocols import Arrays
 from bayou.streams.brokers.joined import JoinedRows
-from bayou.summaries.outcomes import scored_rows
+from bayou.summaries.outcomes import MOST_PROBABLE
 from bayou.training.batches import LabelledBatch
 
 
@@ -55,15 +55,15 @@ class Delayed(Prequential):
         self._pending.add(predictions)
         place = self._pending.places(rows.tickets[labelled])
         y = codes[labelled]
-        blocks = {}
+        predicted = {}
         for i, name in enumerate(self.models):
-            decided = self._pending.decided[i][place] if self._decides(name) else None
-            blocks[name] = scored_rows(y, self._pending.proba[i][place], decided=decided)
+            decided = self._pending.decided[i][place] if self._decides(name) else MOST_PROBABLE
+            predicted[name] = self._pending.proba[i][place], decided
         sets: dict[str, Sets] = {
             name: (self._pending.sets[i][place], y) for i, name in enumerate(self._sets.records)
         }
         before, events, self._events = self.rows, self._events, self._events + batch.size
-        self._count(y, blocks, sets)
+        self._count(y, predicted, sets)
         self.drifts.collect(
             self._events, lambda event: before + int(np.searchsorted(labelled, event - events))
         )

@@ -11,8 +11,9 @@ from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats
 from bayou.classifiers.estimator import Estimator
 from bayou.encoding.columns import distinct
+from bayou.kernels.last_label import recode
 from bayou.schema import Label, identity_key, label_key
-from bayou.summaries.outcomes import class_plan, scored_rows
+from bayou.summaries.outcomes import MOST_PROBABLE, class_plan, scored_rows
 
 
 class LabelIndex:
@@ -52,15 +53,22 @@ class LabelIndex:
         where = [self._place[identity_key(c)] for c in labels]
         if where == list(range(len(where))):
             return codes
-        return np.array([*where, -1], np.int32).take(codes, mode="wrap")
+        out = np.empty(len(codes), np.int32)
+        recode(np.array(where, np.int32), codes, out)
+        return out
 
     def scored(self, codes: Codes, proba: Floats, model: Estimator) -> Block:
         """Rows with the probabilities of a model, and its decisions if it has a decision rule."""
+        predicted, decided = self.predictions(proba, model)
+        return scored_rows(codes, predicted, decided=decided if len(decided) else None)
+
+    def predictions(self, proba: Floats, model: Estimator) -> tuple[Floats, Codes]:
+        """Probabilities and decisions of a model, as kernels take them."""
         labels = model.labels()
-        decided = None
+        decided = MOST_PROBABLE
         if getattr(model, "decision", None) is not None and labels:
             decided = self.translated(model.decide(proba).astype(np.int32), labels)
-        return scored_rows(codes, self.spread(proba, labels), decided=decided)
+        return np.ascontiguousarray(self.spread(proba, labels), np.float64), decided
 
     def spread(self, proba: Floats, labels: Sequence[Label]) -> Floats:
         """Probabilities with columns in the order of this index, from columns for `labels`."""

@@ -23,7 +23,7 @@ from bayou.evaluate.curve import CurveBuilder, Spacing
 from bayou.evaluate.drifts import Drifts
 from bayou.evaluate.evaluation import Evaluation
 from bayou.evaluate.label_index import LabelIndex
-from bayou.evaluate.record import Labels, Record
+from bayou.evaluate.record import Labels, Record, point_of
 from bayou.evaluate.result import Result
 from bayou.evaluate.sets import SetRecords, Sets
 from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
@@ -194,16 +194,18 @@ class Prequential:
 
     def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:
         """Score the predictions for a batch."""
-        blocks = {
-            name: self._label_index.scored(codes, probabilities, self._models[name])
+        predicted = {
+            name: self._label_index.predictions(probabilities, self._models[name])
             for name, probabilities in proba.items()
             if name not in self._follow_from_labels
         }
-        self._count(codes, blocks, self._sets.latest())
+        self._count(codes, predicted, self._sets.latest())
         self.drifts.collect(self.rows)
 
-    def _count(self, y: Codes, blocks: Mapping[str, Block], sets: Mapping[str, Sets]) -> None:
-        """Score rows with their labels, the predictions in `blocks`, and the prediction sets of models that have them.
+    def _count(
+        self, y: Codes, predicted: Mapping[str, tuple[Floats, Codes]], sets: Mapping[str, Sets]
+    ) -> None:
+        """Score rows with their labels, the probabilities and decisions of models, and the prediction sets of some.
 
         The predictions of the other models follow from the labels. If there are threads, the rows are counted while
         the models go on; `_finish_counting` counts the rest.
@@ -215,12 +217,11 @@ class Prequential:
         labels: list[Labels] = []
 
         def count_labels() -> None:
-            block = next(iter(blocks.values()), None) or scored_rows(y, None)
-            labels.append(first.count_labels(block, points))
+            labels.append(first.count_labels(y, points))
 
         def count(name: str, record: Record) -> None:
-            if name in blocks:
-                metrics = record.update(blocks[name], points, labels[0])
+            if name in predicted:
+                metrics = record.update_predicted(labels[0], *predicted[name])
             else:
                 clock = Clock()
                 metrics = record.update_baseline(labels[0], isinstance(self._models[name], MajorityClass))
@@ -361,18 +362,17 @@ class Prequential:
         for model in self.models.values():
             if model.started:
                 tell_unknown(getattr(model, "decision", None), model.labels())
+        scores = {name: record.scores() for name, record in self._records.items()}
         if self.rows:
-            for name, record in self._records.items():
-                self._curves[name].add(self.rows, record.point())
+            for name, curve in self._curves.items():
+                curve.add(self.rows, point_of(scores[name]))
         results = {
             name: Result(
                 name,
                 repr(model),
                 tuple(self._label_index.labels),
                 self.rows,
-                self._records[name].running,
-                self._records[name].windowed,
-                self._records[name].fading,
+                *scores[name],
                 self._curves[name].curve(),
                 self._records[name].copy(),
                 name in self._added,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,7 +12,8 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats, Index
-from bayou.kernels.record import GIVEN, MAJORITY, NO_CHANGE, count_labels, record_outcomes
+from bayou.kernels.outcomes import NOTHING
+from bayou.kernels.record import count_labels, record_no_change, record_outcomes
 from bayou.protocols import Arrays
 from bayou.readings.metrics import HEADLINES, Scores, faded_scores, recent_scores, running_scores
 from bayou.summaries.fading import FadedOutcomes
@@ -21,19 +22,20 @@ from bayou.summaries.outcomes import MOST_PROBABLE, Confusion, Losses, predictio
 from bayou.summaries.recent import RecentOutcomes
 from bayou.summaries.rivals import MajorityHits, NoChangeHits
 
+_NO_WEIGHT, _NO_ROWS = np.empty(0), np.empty((0, 0))
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Labels:
     """Rows with their labels, and what follows from the labels alone: how often the two baselines are right.
 
-    `weight` by class and the `last` label are those before the rows. Rows with a label and weight are `present` in the
-    batch, all of them where this is None; `true` has the classes of two windows of rows before, and then theirs. There
-    are points of the curve after `marks` of these rows, where `rivals` has the counts of the baselines. `counted` is
-    the record that has counted the labels.
+    `weight` by class is that before the rows. Rows with a label and weight are `present` in the batch, all of them where
+    this is None; `true` has the classes of two windows of rows before, and then theirs. There are points of the curve
+    after `marks` of these rows, where `rivals` has the counts of the baselines. `counted` is the record that has
+    counted the labels.
     """
 
     weight: Floats
-    last: int
     present: Index | None
     true: Codes
     marks: Index
@@ -62,22 +64,27 @@ class Record:
         names = ("confusion", "losses", "recent", "faded", "no_change", "majority", "first")
         return {name: getattr(self, name) for name in names}
 
-    def update(self, block: Block, points: Sequence[int] = (), labels: Labels | None = None) -> Floats:
+    def update(self, block: Block, points: Sequence[int] = ()) -> Floats:
         """Count predicted rows; returns the metrics at `points`, float64[points, 3, headlines].
 
-        `labels` is the result of `count_labels` for the same rows, of this record or of one that has counted the same
-        rows before. Each part could update itself alone; where all rows weigh one, a kernel for all of them goes over
-        the rows once.
+        Each part could update itself alone; where all rows weigh one, a kernel for all of them goes over the rows once.
         """
-        if labels is None:
-            if not self._weigh_one(block):
-                return self._update_parts(block, points)
-            labels = self.count_labels(block, points)
-        proba, decided = predictions(block)
+        if not self._weigh_one(block):
+            return self._update_parts(block, points)
+        labels = self.count_labels(np.where(block.w > 0.0, block.y, NOTHING), points)
+        return self.update_predicted(labels, *predictions(block))
+
+    def update_predicted(self, labels: Labels, proba: Floats, decided: Codes) -> Floats:
+        """Count rows as `update` does, with probabilities and decisions as `predictions` gives them.
+
+        `labels` is the result of `count_labels` for these rows, of this record or of one that has counted the same rows
+        before.
+        """
         if labels.present is not None:
             proba, decided = proba[labels.present], decided[labels.present] if len(decided) else decided
-        metrics = self._count(labels, GIVEN, proba, decided)
-        self.first.update(block)
+        metrics = self._count(labels, record_outcomes, _NO_WEIGHT, proba, decided)
+        if self.first.complete:
+            self.first.update(scored_rows(self._rows_of(labels), proba, decided=decided))
         return metrics
 
     def _weigh_one(self, block: Block) -> bool:
@@ -98,44 +105,45 @@ class Record:
 
     def update_baseline(self, labels: Labels, majority: bool) -> Floats:
         """Count rows as `update` does, for the majority class or no-change, whose predictions follow from labels."""
-        true = labels.true[2 * self.recent.window :]
-        proba = np.zeros((len(true) if self.first.complete else 0, len(labels.weight)))
-        metrics = self._count(labels, MAJORITY if majority else NO_CHANGE, proba, MOST_PROBABLE)
         if self.first.complete:
+            true, before = self._rows_of(labels), labels.true[self.recent.room - 1 : -1]
+            proba = _class_frequencies(true, labels.weight) if majority else _certain(before, len(labels.weight))
             self.first.update(scored_rows(true, proba))
-        return metrics
+        if not majority:
+            return self._count(labels, record_no_change)
+        return self._count(labels, record_outcomes, labels.weight.copy(), _NO_ROWS, MOST_PROBABLE)
 
-    def _count(self, labels: Labels, kind: int, proba: Floats, decided: Codes) -> Floats:
+    def _count(self, labels: Labels, kernel: Callable[..., None], *predictions: Floats | Codes) -> Floats:
         confusion, losses, recent, faded = self.confusion, self.losses, self.recent, self.faded
         out = np.empty((len(labels.marks), 3, len(HEADLINES)))
-        record_outcomes(
+        kernel(
             confusion.counts, confusion.unanswered, losses.sums, losses.calibration, losses.scores,
             recent.true, recent.predicted, recent.values, recent.rows,
             faded.predicted, faded.right, faded.sums,
-            labels.weight.copy(), labels.last, kind, labels.true, labels.marks,
-            proba, decided, faded.alpha, labels.rivals, out,
+            labels.true, labels.marks, faded.alpha, labels.rivals, out, *predictions,
         )  # fmt: skip
         self._copy_label_counts(labels)
         return out
 
-    def count_labels(self, block: Block, points: Sequence[int] = ()) -> Labels:
-        """Count the labels of rows, for this record and for others that have counted the same rows before.
+    def _rows_of(self, labels: Labels) -> Codes:
+        """The classes of the rows, without those of the windows before."""
+        return labels.true[self.recent.room :]
 
-        Weights are 0 or 1.
-        """
+    def count_labels(self, y: Codes, points: Sequence[int] = ()) -> Labels:
+        """Count the labels of rows, for this record and for others that have counted the same rows before."""
         no_change, majority, faded, recent = self.no_change, self.majority, self.faded, self.recent
-        before = majority.weight.copy(), int(no_change.ends[1])
-        y, marks, labelled = block.y, np.array(points, np.int64), (block.y >= 0) & (block.w > 0.0)
-        present = None if labelled.all() else np.flatnonzero(labelled)
-        if present is not None:
+        weight_before = majority.weight.copy()
+        marks, present = np.array(points, np.int64), None
+        if y.min(initial=0) < 0:
+            present = np.flatnonzero(y >= 0)
             y, marks = y[present], np.searchsorted(present, marks)
-        true = np.concatenate([recent.labels(), y])
+        true = recent.labels_before(y)
         rivals = np.empty((len(points), 3, len(majority.weight) + 4))
         count_labels(
             no_change.sums, no_change.ends, majority.weight, majority.sums, faded.true, faded.sums, faded.ends,
             true, recent.window, faded.alpha, marks, rivals,
         )  # fmt: skip
-        return Labels(*before, present, true, marks, rivals, self)
+        return Labels(weight_before, present, true, marks, rivals, self)
 
     def _copy_label_counts(self, labels: Labels) -> None:
         """Copy the counts of the labels from the record that has counted them."""
@@ -195,6 +203,29 @@ class Record:
         """Metrics in which older rows count less."""
         return faded_scores(self.faded)
 
+    def scores(self) -> tuple[Scores, Scores, Scores]:
+        """Metrics over all rows so far, over the latest rows, and faded."""
+        return self.running, self.windowed, self.fading
+
     def point(self) -> Floats:
         """[3, headlines] running, windowed and faded, as in a curve."""
-        return np.array([list(s.headlines().values()) for s in (self.running, self.windowed, self.fading)])
+        return point_of(self.scores())
+
+
+def point_of(scores: Iterable[Scores]) -> Floats:
+    """A point of a curve from running, windowed and faded metrics, [3, headlines]."""
+    return np.array([list(found.headlines().values()) for found in scores])
+
+
+def _class_frequencies(true: Codes, weight: Floats) -> Floats:
+    """The frequencies of the classes before each row, 0 where there are none; `weight` has the rows before them."""
+    counts = np.zeros((len(true) + 1, len(weight)))
+    counts[0] = weight
+    counts[np.arange(1, len(counts)), true] = 1.0
+    counts = counts[:-1].cumsum(axis=0)
+    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+
+
+def _certain(predicted: Codes, classes: int) -> Floats:
+    """Probability 1 for the predicted class of each row, 0 for all classes where it is -1."""
+    return (predicted[:, None] == np.arange(classes)).astype(np.float64)

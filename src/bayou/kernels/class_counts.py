@@ -10,6 +10,9 @@ from bayou.block import Codes, Floats
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.value_counts import cached_log, place_of_log
 
+FEW_CLASSES = 8  # a count of each goes over the labels once
+LARGEST = 2.0**52
+
 
 @kernel
 def count_classes(weight: Floats, y: Codes, w: Floats, sign: float) -> None:
@@ -17,9 +20,40 @@ def count_classes(weight: Floats, y: Codes, w: Floats, sign: float) -> None:
 
     weight : float64[K], in/out; y : int32[n], in; w : float64[n], in
     """
+    if len(weight) <= FEW_CLASSES < len(y) and all_whole(weight) and all_one(w):
+        for c in range(len(weight)):  # integers give the same sum in any order
+            rows = 0
+            for i in range(len(y)):
+                rows += y[i] == c
+            weight[c] += sign * rows
+        return
     for i in range(len(y)):
         if y[i] >= 0:
             weight[y[i]] += sign * w[i]
+
+
+@inner_kernel
+def all_whole(values: Floats) -> bool:
+    """Whether all numbers are integers that stay exact when a block of rows is added.
+
+    values : float64[n], in
+    """
+    for i in range(len(values)):
+        if values[i] != np.floor(values[i]) or abs(values[i]) > LARGEST:
+            return False
+    return True
+
+
+@inner_kernel
+def all_one(values: Floats) -> bool:
+    """Whether all numbers are 1.
+
+    values : float64[n], in
+    """
+    others = 0
+    for i in range(len(values)):
+        others += values[i] != 1.0
+    return others == 0
 
 
 @kernel
@@ -82,10 +116,7 @@ def place_of_total(weight: Floats, x: float, logs: Floats) -> int:
 
     weight : float64[K], in; logs : float64[m], in
     """
-    for c in range(len(weight)):
-        if weight[c] != np.floor(weight[c]):
-            return -1
-    return place_of_log(x, logs)
+    return place_of_log(x, logs) if all_whole(weight) else -1
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Predicting that every row has the label of the row before."""
+"""Labels: translating their codes, and predicting that every row has the label of the row before."""
 
 from __future__ import annotations
 
@@ -6,6 +6,18 @@ import numpy as np
 
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import kernel
+
+
+@kernel
+def recode(where: Codes, codes: Codes, out: Codes) -> None:
+    """out[i] = where[codes[i]]; -1 for a code that has no place there.
+
+    where : int32[K], in; codes : int32[n], in; out : int32[n], out
+    """
+    k = np.uint64(len(where))
+    for i in range(len(codes)):
+        code = np.uint64(codes[i])
+        out[i] = where[code] if code < k else np.int32(-1)
 
 
 @kernel

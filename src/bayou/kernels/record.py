@@ -10,26 +10,37 @@ import numpy as np
 
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
-from bayou.kernels.outcomes import PORTION, forget_faintest, heaviest
+from bayou.kernels.lanes import four_at, four_of, put_lanes
+from bayou.kernels.outcomes import CELLS, COSTLIEST, PORTION, forget_faintest, heaviest
 from bayou.kernels.portions import (
+    add_mirrored,
     certain_scores,
+    count_certain,
     count_guesses,
+    count_mirrored,
     count_scores,
     fade_further,
-    judge_no_change,
     judge_shares,
+    judge_two_classes,
     most_of,
     shares_before,
 )
 from bayou.kernels.scores import headline_scores, read_running
 
-GIVEN, NO_CHANGE, MAJORITY = range(3)  # what predicts: the model, in `proba`, or one of the two baselines
+FEWEST, MANY = 16, 256  # rows that are counted at a time, so few that the majority class often stays the same
+# What a row adds to the weight of all rows, and of those that each baseline predicts correctly: no-change, the majority
+# class before the row, and after it; which of the three do are the bits of the row number.
+_HITS = np.array([[1, i & 1, i >> 1 & 1, i >> 2 & 1] for i in range(8)], np.float64).reshape(-1)
+_IS_FIRST = np.array([1.0, 0.0, 1.0])  # whether a class is the first of two; one place further, whether it is the second
 
 
 @inner_kernel
 def end_of_portion(rows: int, lo: int, end: int) -> int:
-    """The end of the portion that begins with row `lo`, when `rows` rows were counted before: `end` or earlier."""
-    return min(lo + PORTION - rows % PORTION, end)
+    """The end of the portion that begins with row `lo`, when `rows` rows were counted before: `end` or earlier.
+
+    The first row of all is a portion of its own.
+    """
+    return min(lo + (PORTION - rows % PORTION if rows > 0 else 1), end)
 
 
 @inner_kernel
@@ -39,36 +50,108 @@ def count_rivals(no_change: Floats, ends: Index, weight: Floats, majority: Float
     no_change : float64[3], in/out; ends : int64[2], in/out; weight : float64[K], in/out; majority : float64[3], in/out
     true : int32[n], in
     """
-    most, last = heaviest(weight), ends[1]
-    same = before = after = 0
+    if len(true) == 0:
+        return
+    same = int(ends[1] == true[0])
+    ahead, following = true[: len(true) - 1], true[1:]
+    for i in range(len(following)):
+        same += ahead[i] == following[i]
+    ends[1] = true[len(true) - 1]
+    no_change[0] += len(true)
+    no_change[1] += same
+    majority[0] += len(true)
+    lo = 0
+    while lo < len(true):
+        ahead_by = lead(weight)
+        if ahead_by > FEWEST:
+            hi = min(lo + int(min(ahead_by - 1.0, MANY)), len(true))
+            count_settled(weight, majority, true[lo:hi])
+        else:
+            hi = min(lo + FEWEST, len(true))
+            count_contested(weight, majority, true[lo:hi])
+        lo = hi
+
+
+@inner_kernel
+def lead(weight: Floats) -> float:
+    """By how much the majority class is ahead of the second.
+
+    weight : float64[K], in
+    """
+    most = second = 0.0
+    for j in range(len(weight)):
+        second = max(second, min(weight[j], most))
+        most = max(most, weight[j])
+    return most - second
+
+
+@inner_kernel
+def count_settled(weight: Floats, majority: Floats, true: Codes) -> None:
+    """Count rows that are too few to change which class is the majority.
+
+    weight : float64[K], in/out; majority : float64[3], in/out, right before and after; true : int32[n], in
+    """
+    most = heaviest(weight)
+    for j in range(len(weight)):
+        rows = 0
+        for i in range(len(true)):
+            rows += true[i] == j
+        weight[j] += rows
+        if j == most:
+            majority[1] += rows
+            majority[2] += rows
+
+
+@inner_kernel
+def count_contested(weight: Floats, majority: Floats, true: Codes) -> None:
+    """Count rows one by one, as each may change which class is the majority.
+
+    weight : float64[K], in/out; majority : float64[3], in/out, right before and after; true : int32[n], in
+    """
+    most, before, after = heaviest(weight), 0, 0
     for i in range(len(true)):
         c = true[i]
-        same += last == c
         before += most == c
         weight[c] += 1.0
         if most < 0 or weight[c] > weight[most] or (weight[c] == weight[most] and c < most):
             most = int(c)
         after += most == c
-        last = np.int64(c)
-    ends[1] = last
-    no_change[0] += len(true)
-    no_change[1] += same
-    majority[0] += len(true)
     majority[1] += before
     majority[2] += after
 
 
 @inner_kernel
-def fade_rivals(faded: Floats, sums: Floats, ends: Index, true: Codes, alpha: float) -> None:
+def fade_rivals(faded: Floats, sums: Floats, ends: Index, true: Codes, alpha: float, four: Floats) -> None:
     """Update the exponentially faded class weights, and the faded weights of rows the baselines predict correctly.
 
-    faded : float64[K], in/out; sums : float64[8], in/out, all but 4 to 6; ends : int64[3], in/out; true : int32[n], in
+    faded : float64[K], in/out; sums : float64[8], in/out, all but 4 to 6; ends : int64[3], in/out
+    true : int32[n], in, one portion of rows; four : float64[4], out
     """
-    most, last = heaviest(faded), ends[1]
+    if len(faded) == 2:
+        fade_two_classes(faded, sums, ends[1], true, alpha, four)
+    else:
+        fade_classes(faded, sums, ends[1], true, alpha)
+    if ends[1] < 0:
+        sums[7] = 1.0
+    ends[1] = true[len(true) - 1]
+    ends[2] += len(true)
+    if ends[2] % PORTION == 0:
+        forget_faintest(faded)
+        forget_faintest(sums[:4])
+        forget_faintest(sums[7:])
+
+
+@inner_kernel
+def fade_classes(faded: Floats, sums: Floats, last: int, true: Codes, alpha: float) -> None:
+    """Do as `fade_rivals` for any number of classes, after a row with the label `last`.
+
+    faded : float64[K], in/out; sums : float64[8], in/out, all but 4 to 6; true : int32[n], in
+    """
+    most = heaviest(faded)
     weight, same, before, after, first = sums[0], sums[1], sums[2], sums[3], sums[7]
     for i in range(len(true)):
         c = true[i]
-        first = 1.0 if last < 0 else first * alpha
+        first *= alpha
         weight = weight * alpha + 1.0
         same = same * alpha + (last == c)
         before = before * alpha + (most == c)
@@ -80,24 +163,47 @@ def fade_rivals(faded: Floats, sums: Floats, ends: Index, true: Codes, alpha: fl
                 top = value
                 most = j
         after = after * alpha + (most == c)
-        last = np.int64(c)
+        last = int(c)
     sums[0], sums[1], sums[2], sums[3], sums[7] = weight, same, before, after, first
-    ends[1] = last
-    ends[2] += len(true)
-    if ends[2] % PORTION == 0:
-        forget_faintest(faded)
-        forget_faintest(sums[:4])
-        forget_faintest(sums[7:])
+
+
+@inner_kernel
+def fade_two_classes(
+    faded: Floats, sums: Floats, last: int, true: Codes, alpha: float, four: Floats
+) -> None:
+    """Do as `fade_classes` for two classes, without branches and conversions, which take longer than the sums.
+
+    faded : float64[2], in/out; sums : float64[8], in/out, all but 4 to 6; true : int32[n], in; four : float64[4], out
+    """
+    for i in range(4):
+        four[i] = sums[i]
+    hits, decay = four_at(four, np.uint64(0)), four_of(alpha)
+    one, two, first = faded[0], faded[1], sums[7]
+    most, ahead = np.uint64(heaviest(faded)), np.uint64(last)
+    for i in range(len(true)):
+        c = np.uint64(true[i])
+        first *= alpha
+        one = one * alpha + _IS_FIRST[c]
+        two = two * alpha + _IS_FIRST[c + np.uint64(1)]
+        same, before = np.uint64(ahead == c), np.uint64(most == c)
+        most, ahead = np.uint64(two > one), c
+        after = np.uint64(most == c)
+        at = np.uint64(4) * same + np.uint64(8) * before + np.uint64(16) * after
+        hits = hits * decay + four_at(_HITS, at)
+    put_lanes(four, np.uint64(0), hits)
+    for i in range(4):
+        sums[i] = four[i]
+    faded[0], faded[1], sums[7] = one, two, first
 
 
 @inner_kernel
 def recent_rivals(
-    labels: Codes, end: int, window: int, counts: Floats, most: Codes, top: Floats, out: Floats
+    labels: Codes, end: int, window: int, counts: Codes, most: Codes, top: Codes, out: Floats
 ) -> None:
     """Compute the part of `read_recent` that depends on labels alone, over the window of rows that ends before `end`.
 
     labels : int32[m], in, at least two windows of them up to the end, -1 for rows before the first
-    counts : float64[K, e], out; most : int32[e], out; top : float64[e], out, room for a portion of rows
+    counts : int32[K, e], out; most, top : int32[e], out, room for a portion of rows
     out : float64[K + 4], out, weight, right by no-change, by the majority before and after, weight by class
     """
     lo, within = end - window, out[4:]
@@ -114,12 +220,24 @@ def recent_rivals(
     while lo < end:
         hi = min(lo + len(most), end)
         true, ahead, gone = labels[lo:hi], labels[lo - 1 : hi - 1], labels[lo - window : hi - window]
-        for j in range(len(within)):
+        # Where a row leaves the window for each that enters, the last class has the other rows
+        full = len(within) > 1 and gone[0] >= 0
+        if full:
+            rest, rows = counts[len(within) - 1], 0
+            for j in range(len(within)):
+                rows += int(within[j])
+            for i in range(len(true)):
+                rest[i] = rows
+        for j in range(len(within) - full):
             rows, column = int(within[j]), counts[j]
             for i in range(len(true)):
                 rows += (true[i] == j) - (gone[i] == j)
                 column[i] = rows
             within[j] = rows
+            for i in range(len(true) if full else 0):
+                rest[i] -= column[i]
+        if full:
+            within[len(within) - 1] = rest[len(true) - 1]
         latest = most[: len(true)]
         most_of(counts, latest, top)
         before += known == true[0]
@@ -156,7 +274,8 @@ def count_labels(
     marks : int64[p], in, numbers of rows after which there is a point, ascending
     rivals : float64[p, 3, K + 4], out, weight, right by no-change and by the majority before and after, weight by class
     """
-    counts, most, top = np.empty((len(weight), PORTION)), np.empty(PORTION, np.int32), np.empty(PORTION)
+    counts, most = np.empty((len(weight), PORTION), np.int32), np.empty(PORTION, np.int32)
+    top, four = np.empty(PORTION, np.int32), np.empty(4)
     before = 2 * window
     true = labels[before:]
     lo = 0
@@ -168,7 +287,7 @@ def count_labels(
         count_rivals(no_change, ends, weight, majority, true[lo:end])
         while lo < end:
             hi = end_of_portion(faded_ends[2], lo, end)
-            fade_rivals(faded_true, faded_sums, faded_ends, true[lo:hi], alpha)
+            fade_rivals(faded_true, faded_sums, faded_ends, true[lo:hi], alpha, four)
             lo = hi
         if p < len(marks):
             rivals[p, 0, 1], rivals[p, 0, 2], rivals[p, 0, 3] = no_change[1], majority[1], majority[2]
@@ -186,45 +305,119 @@ def read_point(
     sums: Floats,
     true: Codes,
     guess: Codes,
-    loss: Floats,
-    brier: Floats,
+    within: Floats,
     faded_predicted: Floats,
     faded_right: Floats,
     faded_sums: Floats,
     rivals: Floats,
+    margins: Floats,
+    read: Floats,
     out: Floats,
 ) -> None:
     """Compute the headline scores at one point of the curve: running, windowed and faded.
 
     counts : float64[K, K], in; unanswered : float64[K], in; sums : float64[3], in
-    true, guess : int32[m], in, of the rows of the window; loss, brier : float64[m], in
+    true, guess : int32[m], in, of the rows of the window; within : float64[2], in, their log-loss and Brier score
     faded_predicted, faded_right : float64[K], in; faded_sums : float64[8], in
-    rivals : float64[3, K + 4], in, as `count_labels` gives them; out : float64[3, 7], out
+    rivals : float64[3, K + 4], in, as `count_labels` gives them; margins : float64[3, K], out; read : float64[7], out
+    out : float64[3, 7], out
     """
-    margins, read, unknown = np.empty((3, len(unanswered))), np.empty(7), np.empty(3)
-    read_running(counts, unanswered, sums, unknown, unknown, margins, read)
+    read_running(counts, unanswered, sums, sums, sums, margins, read)
     read[1], read[2], read[3] = rivals[0, 1], rivals[0, 2], rivals[0, 3]
     headline_scores(margins, read, out[0])
     for i in range(4):
         read[i] = rivals[1, i]
+    answered = 0
     for j in range(len(unanswered)):
         predicted = right = 0
         for i in range(len(true)):
             predicted += guess[i] == j
             right += (guess[i] == j) & (true[i] == j)
+        answered += predicted
         margins[0, j], margins[1, j], margins[2, j] = rivals[1, 4 + j], predicted, right
-    log_loss, square, answered = 0.0, 0.0, 0
-    for i in range(len(true)):
-        log_loss += loss[i]
-        square += brier[i]
-        answered += guess[i] >= 0
-    read[4], read[5], read[6] = log_loss, square, answered
+    read[4], read[5], read[6] = within[0], within[1], answered
     headline_scores(margins, read, out[1])
     for i in range(7):
         read[i] = rivals[2, i] if i < 4 else faded_sums[i]
     for j in range(len(unanswered)):
         margins[0, j], margins[1, j], margins[2, j] = rivals[2, 4 + j], faded_predicted[j], faded_right[j]
     headline_scores(margins, read, out[2])
+
+
+@inner_kernel
+def forget_predictions(predicted: Floats, right: Floats, sums: Floats, rows: int) -> None:
+    """Set faded counts that are nearly 0 to 0 where a portion ends after this number of rows.
+
+    predicted, right : float64[K], in/out; sums : float64[8], in/out, 4 to 6
+    """
+    if rows % PORTION == 0:
+        forget_faintest(predicted)
+        forget_faintest(right)
+        forget_faintest(sums[4:7])
+
+
+@kernel
+def record_no_change(
+    counts: Floats,
+    unanswered: Floats,
+    sums: Floats,
+    calibration: Floats,
+    scores: Floats,
+    true: Codes,
+    predicted: Codes,
+    values: Floats,
+    rows: Index,
+    faded_predicted: Floats,
+    faded_right: Floats,
+    faded_sums: Floats,
+    labels: Codes,
+    marks: Index,
+    alpha: float,
+    rivals: Floats,
+    out: Floats,
+) -> None:
+    """Do as `record_outcomes` for the no-change baseline: the label before has probability 1.
+
+    counts : float64[K, K], in/out; unanswered : float64[K], in/out; sums : float64[3], in/out
+    calibration : float64[b, 3], in/out; scores : float64[K, e, 2], in/out
+    true, predicted : int32[m], in/out; values : float64[m, 3], in/out; rows : int64[1], in/out
+    faded_predicted, faded_right : float64[K], in/out; faded_sums : float64[8], in/out, 4 to 6
+    labels : int32[l], in; marks : int64[p], in, as `count_labels` has them
+    rivals : float64[p, 3, K + 4], in, as `count_labels` gives them; out : float64[p, 3, 7], out
+    """
+    lo = room = len(true)
+    end, four, within = len(labels), np.empty(4), np.empty(2)
+    margins, read = np.empty((3, len(unanswered))), np.empty(7)
+    for p in range(len(marks) + 1):
+        until = room + marks[p] if p < len(marks) else end
+        while lo < until:
+            hi = end_of_portion(rows[0] + lo - room, lo, until)
+            c, guess = labels[lo:hi], labels[lo - 1 : hi - 1]
+            count_certain(
+                counts, unanswered, sums, calibration, faded_predicted, faded_right, faded_sums, c, guess, alpha, four
+            )  # fmt: skip
+            fade_further(faded_predicted, faded_right, guess, c, alpha, four)
+            forget_predictions(faded_predicted, faded_right, faded_sums, rows[0] + hi - room)
+            lo = hi
+        if p < len(marks):
+            first, wrong = until - int(rivals[p, 1, 0]), 0
+            c, guess = labels[first:until], labels[first - 1 : until - 1]
+            for i in range(len(c)):
+                wrong += (guess[i] >= 0) & (guess[i] != c[i])
+            within[0], within[1] = 0.0, 2 * wrong
+            for _ in range(wrong):
+                within[0] += COSTLIEST
+            read_point(
+                counts, unanswered, sums, c, guess, within, faded_predicted, faded_right, faded_sums, rivals[p],
+                margins, read, out[p],
+            )  # fmt: skip
+    certain_scores(scores, counts)
+    for i in range(max(room, end - room), end):
+        slot, guessed = (rows[0] + i) % room, labels[i - 1]
+        wrong = int(guessed >= 0 and guessed != labels[i])
+        true[slot], predicted[slot] = labels[i], guessed
+        values[slot, 0], values[slot, 1], values[slot, 2] = 1.0, COSTLIEST * wrong, 2 * wrong
+    rows[0] += end - room
 
 
 @kernel
@@ -241,91 +434,86 @@ def record_outcomes(
     faded_predicted: Floats,
     faded_right: Floats,
     faded_sums: Floats,
-    weight: Floats,
-    last: int,
-    kind: int,
     labels: Codes,
     marks: Index,
-    proba: Floats,
-    decided: Codes,
     alpha: float,
     rivals: Floats,
     out: Floats,
+    weight: Floats,
+    proba: Floats,
+    decided: Codes,
 ) -> None:
     """Update all summaries of a track record with predicted rows, and write the headline scores at every point.
 
     The summaries get the bits that their own kernels (`judge`, `count_losses` ..) give them. Predictions are given in
-    `proba`, or are those of a baseline and computed from the labels here.
+    `proba`, or are the frequencies of the classes so far, if `weight` is not empty.
     counts : float64[K, K], in/out; unanswered : float64[K], in/out; sums : float64[3], in/out
     calibration : float64[b, 3], in/out; scores : float64[K, e, 2], in/out
     true, predicted : int32[m], in/out; values : float64[m, 3], in/out; rows : int64[1], in/out
     faded_predicted, faded_right : float64[K], in/out; faded_sums : float64[8], in/out, 4 to 6
-    weight : float64[K], in/out, of the classes before the rows, for `MAJORITY`; `last` is the label before, `NO_CHANGE`
     labels : int32[l], in; marks : int64[p], in, as `count_labels` has them
-    proba : float64[n, K], in/out, out unless it is `GIVEN` or has no rows; decided : int32[d], in, as `judge` takes it
     rivals : float64[p, 3, K + 4], in, as `count_labels` gives them; out : float64[p, 3, 7], out
+    weight : float64[K], in/out, of the classes before the rows, or nothing
+    proba : float64[n, K], in; decided : int32[d], in, as `judge` takes it
     """
-    room = len(true)  # two windows: as many rows stand before these in `labels`
-    end = len(labels)
-    # The first of them come from the ring buffer, since the window of a point may begin before these rows.
+    lo = room = len(true)  # two windows: as many rows stand before these in `labels`
+    end, majority = len(labels), len(weight) > 0
     guesses, loss, brier = np.empty(end, np.int32), np.empty(end), np.empty(end)
-    slot = rows[0] % room
-    for i in range(room if len(marks) > 0 else 0):
+    # The window of the first point may begin before these rows.
+    for i in range(room - room // 2 + marks[0] if len(marks) > 0 else room, room):
+        slot = (rows[0] + i) % room
         guesses[i], loss[i], brier[i] = predicted[slot], values[slot, 1], values[slot, 2]
-        slot = slot + 1 if slot + 1 < room else 0
-    said, confidence, cells = (
-        np.empty((len(unanswered), PORTION)),
-        np.empty(PORTION),
-        np.empty(PORTION, np.int32),
+    said, confidence = np.empty((len(unanswered), PORTION)), np.empty(PORTION)
+    cells, opposite, mirrored = (
+        np.empty(PORTION, np.int32), np.empty(PORTION, np.int32), np.zeros(2 * CELLS, np.int64)
     )
-    lo = room
+    pair, within = np.empty(4), np.empty(2)
+    margins, read = np.empty((3, len(unanswered))), np.empty(7)
     for p in range(len(marks) + 1):
         until = room + marks[p] if p < len(marks) else end
+        first = until - int(rivals[p, 1, 0]) if p < len(marks) else end  # row of the window
+        overlaps = first < lo
         while lo < until:
-            hi = end_of_portion(rows[0] + lo - room, lo, until)
+            if lo == first:
+                within[0], within[1] = 0.0, 0.0
+            hi = end_of_portion(rows[0] + lo - room, lo, first if lo < first else until)
             c, guess, sure = labels[lo:hi], guesses[lo:hi], confidence[: hi - lo]
-            if kind == NO_CHANGE:
-                last = judge_no_change(last, c, guess, sure, loss[lo:hi], brier[lo:hi])
-                for i in range(len(c) if len(proba) > 0 else 0):
-                    if guess[i] >= 0:
-                        proba[lo - room + i, guess[i]] = 1.0
+            if majority:
+                shares_before(weight, c, said)
             else:
-                if kind == MAJORITY:
-                    shares_before(weight, c, said)
-                else:
-                    for j in range(len(said)):
-                        column = said[j]
-                        for i in range(len(c)):
-                            column[i] = proba[np.uint64(lo - room + i), np.uint64(j)]
-                judge_shares(said, c, decided[lo - room : hi - room], guess, sure, loss[lo:hi], brier[lo:hi])
-                count_scores(scores, said, c, guess, cells, kind == MAJORITY and guess[0] >= 0)
-                if kind == MAJORITY and len(proba) > 0:
+                for j in range(len(said)):
+                    column = said[j]
                     for i in range(len(c)):
-                        for j in range(len(said)):
-                            proba[lo - room + i, j] = said[j, i]
+                        column[i] = proba[np.uint64(lo - room + i), np.uint64(j)]
+            if len(said) == 2 and len(decided) == 0:
+                judge_two_classes(said, c, guess, sure, loss[lo:hi], brier[lo:hi])
+            else:
+                judge_shares(said, c, decided[lo - room : hi - room], guess, sure, loss[lo:hi], brier[lo:hi])
+            if majority or not (
+                len(said) == 2 and count_mirrored(mirrored, said, c, guess, cells, opposite)
+            ):
+                count_scores(scores, said, c, guess, cells, majority and guess[0] >= 0)
             count_guesses(
                 counts, unanswered, sums, calibration, faded_predicted, faded_right, faded_sums,
-                c, guess, sure, loss[lo:hi], brier[lo:hi], alpha,
+                c, guess, sure, loss[lo:hi], brier[lo:hi], alpha, pair, within,
             )  # fmt: skip
-            fade_further(faded_predicted, faded_right, guess, c, alpha)
-            if (rows[0] + hi - room) % PORTION == 0:
-                forget_faintest(faded_predicted)
-                forget_faintest(faded_right)
-                forget_faintest(faded_sums[4:7])
+            fade_further(faded_predicted, faded_right, guess, c, alpha, pair)
+            forget_predictions(faded_predicted, faded_right, faded_sums, rows[0] + hi - room)
             lo = hi
         if p < len(marks):
-            first = until - int(rivals[p, 1, 0])
+            if overlaps:
+                within[0], within[1] = 0.0, 0.0
+                for i in range(first, until):
+                    within[0] += loss[i]
+                    within[1] += brier[i]
             read_point(
-                counts, unanswered, sums,
-                labels[first:until], guesses[first:until], loss[first:until], brier[first:until],
-                faded_predicted, faded_right, faded_sums, rivals[p], out[p],
+                counts, unanswered, sums, labels[first:until], guesses[first:until], within,
+                faded_predicted, faded_right, faded_sums, rivals[p], margins, read, out[p],
             )  # fmt: skip
-    if kind == NO_CHANGE:
-        certain_scores(scores, counts)
-    lo = max(room, end - room)
-    slot = (rows[0] + lo) % room
-    for i in range(lo, end):
+    if len(said) == 2:
+        add_mirrored(scores, mirrored)
+    for i in range(max(room, end - room), end):
+        slot = (rows[0] + i) % room
         true[slot], predicted[slot] = labels[i], guesses[i]
         values[slot, 0], values[slot, 1], values[slot, 2] = 1.0, loss[i], brier[i]
-        slot = slot + 1 if slot + 1 < room else 0
     rows[0] += end - room

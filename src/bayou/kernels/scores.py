@@ -10,8 +10,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import kernel, tight_kernel
 from bayou.kernels.outcomes import heaviest
+
+
+@tight_kernel
+def lost_in_sum(total: float, value: float) -> float:
+    """Return the rounding error of total + value."""
+    more = total + value
+    return (total - (more - (more - total))) + (value - (more - total))
 
 
 @kernel
@@ -23,9 +30,8 @@ def exact_sum(values: NDArray[np.float64]) -> float:
     total = 0.0
     lost = 0.0
     for value in values:
-        more = total + value
-        lost += (total - (more - (more - total))) + (value - (more - total))
-        total = more
+        lost += lost_in_sum(total, value)
+        total += value
     return total + lost
 
 
@@ -53,19 +59,22 @@ def headline_scores(
     if not weight > 0.0:
         return
     k = margins.shape[1]
-    chance, f1 = np.zeros(k), np.zeros(k)
-    met = 0
+    chance, chance_lost, f1, f1_lost, met = 0.0, 0.0, 0.0, 0.0, 0
     for c in range(k):
         true, predicted, right = margins[0, c], margins[1, c], margins[2, c]
-        chance[c] = (true / weight) * (predicted / weight)
+        agree = (true / weight) * (predicted / weight)
+        chance_lost += lost_in_sum(chance, agree)
+        chance += agree
         if true > 0.0 or predicted > 0.0:
             met += 1
-            f1[c] = 2.0 * right / (true + predicted)
+            own = 2.0 * right / (true + predicted)
+            f1_lost += lost_in_sum(f1, own)
+            f1 += own
     out[0] = exact_sum(margins[2]) / weight
-    out[1] = kappa_against(out[0], exact_sum(chance))
+    out[1] = kappa_against(out[0], chance + chance_lost)
     out[2] = kappa_against(out[0], sums[1] / weight)
     out[3] = kappa_against(out[0], sums[2] / weight)
-    out[4] = exact_sum(f1) / met
+    out[4] = (f1 + f1_lost) / met
     if sums[6] > 0.0:
         out[5] = sums[4] / sums[6]
         out[6] = sums[5] / sums[6]

@@ -54,10 +54,10 @@ class RecentOutcomes(ArraySummary):
     def _keep(self, y: Codes, w: Floats, predicted: Codes, losses: Floats) -> None:
         keep_recent(self.true, self.predicted, self.values, self.rows, y, w, predicted, losses)
 
-    def labels(self) -> Codes:
-        """The true classes of the rows in the ring, oldest first; -1 while there were fewer rows."""
+    def labels_before(self, y: Codes) -> Codes:
+        """The true classes of the rows in the ring, oldest first, -1 while there were fewer rows; and then `y`."""
         oldest = int(self.rows[0]) % self.room
-        return np.concatenate([self.true[oldest:], self.true[:oldest]])
+        return np.concatenate([self.true[oldest:], self.true[:oldest], y])
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
