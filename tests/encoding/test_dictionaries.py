@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.seeds import LONG
 
 from bayou import NaiveBayes
-from bayou.encoding import Encoder, lookup
+from bayou.encoding import Encoder, frames, lookup
 from bayou.kernels.look_up import SOME
 from bayou.schema import Declared, Schema
 
@@ -148,3 +148,58 @@ def test_more_rows_than_are_written_at_once(q, absent):
     for X in (pa.table(arrow, names), pd.DataFrame(pandas)):
         for _ in range(2):
             assert encoder.encode(X)[0].codes.tolist() == cells.tolist()
+
+
+POLARS = {
+    "strings": pl.String,
+    "categories": pl.Categorical,
+    "own categories": pl.Categorical(pl.Categories("their own")),
+    "an Enum": pl.Enum(NAMES),
+    "another Enum": pl.Enum(NAMES[::-1]),
+    "objects": pl.Object,
+    "nothing": pl.Null,
+}
+
+
+@settings(max_examples=200 if LONG else 40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    found=st.lists(st.lists(st.sampled_from(sorted(POLARS)), min_size=2, max_size=2), min_size=2, max_size=6),
+    most=st.sampled_from([0, 1, frames.MOST_FRAMES]),
+    known=st.sampled_from([1, frames.MOST_KNOWN]),
+    data=st.data(),
+)
+def test_columns_of_the_same_names_may_be_of_other_types_in_every_frame(found, most, known, data):
+    """Types are asked for only where a frame does not fit the last one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frames, "MOST_FRAMES", most)
+        patch.setattr(frames, "MOST_KNOWN", known)
+        encoder = Encoder(Schema(Declared(columns={"one": NAMES, "two": NAMES})))
+        for types in found:
+            names = data.draw(st.sampled_from([["one", "two"], ["two", "one"]]))
+            n = data.draw(st.sampled_from([0, 3]))
+            cells = st.lists(st.none() | st.sampled_from(NAMES), min_size=n, max_size=n)
+            columns = {
+                name: [None] * n if kind == "nothing" else data.draw(cells)
+                for name, kind in zip(names, types, strict=True)
+            }
+            X = pl.DataFrame(
+                [
+                    pl.Series(name, columns[name], POLARS[kind])
+                    for name, kind in zip(names, types, strict=True)
+                ]
+            )
+            assert encoder.encode(X)[0].codes.tolist() == encoder.encode(columns)[0].codes.tolist()
+            assert X.dtypes == frames._TYPES.of(X).kinds
+
+
+def test_bytes_and_decimals_of_polars_have_their_own_types_in_every_frame():
+    encoder = Encoder(Schema(Declared(columns={"c": [b"a", b"b"], "d": "numeric"})))
+    for places in (1, 2, 1):
+        d = pl.Series("d", ["1.5", None], pl.String).cast(pl.Decimal(10, places))
+        for c in ([b"b", b"a"], [None, None]):
+            X = pl.DataFrame([pl.Series("c", c, pl.Binary), d])
+            block = encoder.encode(X)[0]
+            assert block.codes[:, 0].tolist() == [
+                -1 if cell is None else [b"a", b"b"].index(cell) for cell in c
+            ]
+            assert block.numeric[:, 0].tolist() == pytest.approx([1.5, np.nan], nan_ok=True)
