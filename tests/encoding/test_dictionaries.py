@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from tests.seeds import LONG
 
 from bayou import NaiveBayes
-from bayou.encoding import Encoder, lookup
+from bayou.encoding import Encoder, frames, lookup
 from bayou.kernels.look_up import SOME
 from bayou.schema import Declared, Schema
 
@@ -148,3 +149,47 @@ def test_more_rows_than_are_written_at_once(q, absent):
     for X in (pa.table(arrow, names), pd.DataFrame(pandas)):
         for _ in range(2):
             assert encoder.encode(X)[0].codes.tolist() == cells.tolist()
+
+
+POLARS = {
+    "strings": pl.String,
+    "categories": pl.Categorical,
+    "own categories": pl.Categorical(pl.Categories("their own")),
+    "an Enum": pl.Enum(NAMES),
+    "another Enum": pl.Enum(NAMES[::-1]),
+    "objects": pl.Object,
+    "nothing": pl.Null,
+}
+
+
+@pytest.mark.parametrize("most", [0, 1, frames.MOST_FRAMES])
+@pytest.mark.parametrize("known", [1, frames.MOST_KNOWN])
+@pytest.mark.parametrize("names", [["one"], ["one", "two"], ["two", "one"]])
+def test_columns_of_the_same_names_may_be_of_other_types_in_every_frame(most, known, names, monkeypatch):
+    """Types are asked for only where a frame does not fit the last one: all pairs, the first of each twice."""
+    monkeypatch.setattr(frames, "MOST_FRAMES", most)
+    monkeypatch.setattr(frames, "MOST_KNOWN", known)
+    encoder = Encoder(Schema(Declared(columns=dict.fromkeys(names, NAMES))))
+    for first, second in itertools.permutations(POLARS, 2):
+        for kind, order in ((first, NAMES), (first, NAMES[::-1]), (second, NAMES)):
+            cells = [None] * 5 if kind == "nothing" else [None, *order]
+            column = pl.Series("one", cells, POLARS[kind])
+            X = pl.DataFrame([column if name == "one" else column.rename("two")[::-1] for name in names])
+            expected = {"one": cells, "two": cells[::-1]}
+            found = encoder.encode(X)[0].codes.tolist()
+            assert found == encoder.encode({name: expected[name] for name in names})[0].codes.tolist()
+            assert encoder.encode(X[:0])[0].codes.tolist() == []
+            assert [*X.dtypes] == frames._TYPES.of(X).kinds
+
+
+def test_bytes_and_decimals_of_polars_have_their_own_types_in_every_frame():
+    encoder = Encoder(Schema(Declared(columns={"c": [b"a", b"b"], "d": "numeric"})))
+    for places in (1, 2, 1):
+        d = pl.Series("d", ["1.5", None], pl.String).cast(pl.Decimal(10, places))
+        for c in ([b"b", b"a"], [None, None]):
+            X = pl.DataFrame([pl.Series("c", c, pl.Binary), d])
+            block = encoder.encode(X)[0]
+            assert block.codes[:, 0].tolist() == [
+                -1 if cell is None else [b"a", b"b"].index(cell) for cell in c
+            ]
+            assert block.numeric[:, 0].tolist() == pytest.approx([1.5, np.nan], nan_ok=True)

@@ -114,12 +114,14 @@ class _KnownTypes:
         import polars as pl
 
         names = tuple(X.columns)
+        types: _Types
         empty, types, frames = self._known.pop(names, (None, _NO_TYPES, 0))
         if empty is not None and _fits(X, empty):
             self._known[names] = (empty if frames < MOST_FRAMES else None), types, frames + 1
             return types
         kinds = X.dtypes
-        types = types if kinds == types.kinds else _Types.of(kinds)
+        if kinds != types.kinds:
+            types = _Types.of(kinds)
         if pl.Null not in kinds:  # to which columns of all types can be added
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
