@@ -102,6 +102,15 @@ def test_evaluate_writes_curves_and_a_report(folder: Path, tmp_path: Path) -> No
     assert "<polyline" in page.read_text()
 
 
+def test_rows_without_a_label_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "some.csv"
+    path.write_text("x,y\n" + "1,p\n2,n\n3,\n" * 20)
+    told = bayou("evaluate", path, "-t", "y", "-m", "nb").stderr
+    assert "20 of 60 rows have no label: they were neither scored nor learned" in told
+    path.write_text("x,y\n" + "1,p\n2,n\n" * 20)
+    assert "no label" not in bayou("evaluate", path, "-t", "y", "-m", "nb").stderr
+
+
 def test_curves_on_standard_output_are_all_there_is(folder: Path) -> None:
     command = ("evaluate", folder / "mixed.csv", "-t", "class", "-m", "nb", "--curve", "-")
     lines = list(csv.DictReader(bayou(*command).stdout.splitlines()))

@@ -34,6 +34,7 @@ from bayou.cli.jobs import (
     join_summary,
     tell_join,
     tell_rejects,
+    tell_unlabelled,
     warn_of_numbers,
 )
 from bayou.cli.meter import time_text
@@ -174,6 +175,8 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
             tell_choice(work.models, bool(job.results.get("named", True)), prose)
     tell_rejects(done.rejects)
     tell_join(done.join)
+    if done.join is None and not quiet:
+        tell_unlabelled(evaluation.rows, next(iter(evaluation.results.values())).scores.weight)
     warn_of_numbers(labels, done.target)
     curve, page = job.results.get("curve"), job.results.get("report")
     if curve is not None:
