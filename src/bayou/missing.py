@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ def unmasked(values: Any) -> Any:
     >>> unmasked(np.ma.masked_array([1, 2, 999], mask=[False, False, True]))
     array([1, 2, None], dtype=object)
     """
-    if not isinstance(values, np.ma.MaskedArray):
+    # There is no masked array unless its module was imported, which takes 20 ms
+    if "numpy.ma" not in sys.modules or not isinstance(values, np.ma.MaskedArray):
         return values
     out = values.data.copy() if values.dtype.kind == "f" else values.data.astype(object)
     out[np.ma.getmaskarray(values)] = np.nan if values.dtype.kind == "f" else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import shutil
@@ -99,6 +100,22 @@ def test_evaluate_writes_curves_and_a_report(folder: Path, tmp_path: Path) -> No
     assert [line.split(",")[:2] for line in lines[1:3]] == [["nb", "1000"], ["nb", "2000"]]
     assert page.read_text().startswith("<!doctype html>")
     assert "<polyline" in page.read_text()
+
+
+def test_rows_without_a_label_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "some.csv"
+    path.write_text("x,y\n" + "1,p\n2,n\n3,\n" * 20)
+    told = bayou("evaluate", path, "-t", "y", "-m", "nb").stderr
+    assert "20 of 60 rows have no label: they were neither scored nor learned" in told
+    path.write_text("x,y\n" + "1,p\n2,n\n" * 20)
+    assert "no label" not in bayou("evaluate", path, "-t", "y", "-m", "nb").stderr
+
+
+def test_curves_on_standard_output_are_all_there_is(folder: Path) -> None:
+    command = ("evaluate", folder / "mixed.csv", "-t", "class", "-m", "nb", "--curve", "-")
+    lines = list(csv.DictReader(bayou(*command).stdout.splitlines()))
+    assert {line["model"] for line in lines} == {"nb", "no-change", "majority"}
+    assert "standard output" in bayou(*command, "--json", code=2).stderr
 
 
 def test_evaluate_says_what_it_rejected(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Labels that are rather measurements are told, whichever way they come."""
+"""Labels that are rather measurements, or come again under another type, are told, whichever way they come."""
 
 from __future__ import annotations
 
@@ -46,3 +46,13 @@ def test_it_is_told_once_in_a_stream():
 )
 def test_classes_are_not(labels):
     NaiveBayes().fit(np.ones((len(labels), 1)), labels)
+
+
+@pytest.mark.parametrize(("first", "second"), [([0, 1], "1"), (["0", "1"], 1), (["True", "False"], True)])
+def test_a_class_that_comes_again_under_another_type_is_told(first, second):
+    model = NaiveBayes()
+    model.learn_many([{"a": 1.0}, {"a": 2.0}], first)
+    with pytest.warns(TargetWarning, match="is a new class, beside"):
+        model.learn_one({"a": 3.0}, second)
+    model.learn_one({"a": 3.0}, second)  # told once
+    assert len(model.labels()) == 3

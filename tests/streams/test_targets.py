@@ -108,8 +108,8 @@ def test_a_similar_column_is_offered(tmp_path: Path) -> None:
     for wrong, near in (("Fraud", "fraud"), ("frad", "fraud"), ("hour", " hour")):
         with pytest.raises(OptionError, match=f"no column '{wrong}' to be the target; did you mean '{near}'"):
             open_stream(path, target=wrong)
-    with pytest.raises(OptionError, match="no column 'ammount'; did you mean 'amount'"):
-        open_stream(path, target="fraud", ignore=["ammount"])
+    with pytest.raises(OptionError, match="no column 'amounts'; did you mean 'amount'"):
+        open_stream(path, target="fraud", ignore=["amounts"])
     with pytest.raises(OptionError, match="no column 'zzz'; the columns are 'amount', ' hour', 'fraud'"):
         open_stream(path, target="fraud", ignore=["zzz"])
 

@@ -11,7 +11,17 @@ import typer
 
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
-from bayou.cli.console import INTERRUPTED, guarded, is_terminal, note, out, out_json, out_table, prose
+from bayou.cli.console import (
+    INTERRUPTED,
+    UsageError,
+    guarded,
+    is_terminal,
+    note,
+    out,
+    out_json,
+    out_table,
+    prose,
+)
 from bayou.cli.files import check_writable, shown_path
 from bayou.cli.followed import tell_choice
 from bayou.cli.jobs import (
@@ -24,6 +34,7 @@ from bayou.cli.jobs import (
     join_summary,
     tell_join,
     tell_rejects,
+    tell_unlabelled,
     warn_of_numbers,
 )
 from bayou.cli.meter import time_text
@@ -60,7 +71,10 @@ def evaluate(
     confusion: Annotated[bool, typer.Option("--confusion", help="Show confusion matrices.")] = False,
     curve: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write the learning curves as CSV (- for standard output)."),
+        typer.Option(
+            metavar="FILE",
+            help="Write the learning curves as CSV (-: to standard output, in place of the table).",
+        ),
     ] = None,
     report: Annotated[
         str | None,
@@ -93,6 +107,8 @@ def evaluate(
     """
     from bayou.cli import specs
 
+    if json and curve == "-":
+        raise UsageError("--json and --curve - both go to standard output", remedy="write one to a file")
     chosen = specs.models(model or [specs.UNNAMED])
     when = how_often(every)
     for path in (curve, report):
@@ -153,12 +169,14 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
         summary = {"file": job.title, "target": done.target, "rejects": dict(done.rejects)}
         summary |= join_summary(done.join)
         out_json({**summary, **_without_curves(evaluation.to_dict())})
-    else:
+    elif job.results.get("curve") != "-":
         show(evaluation, done.about, bool(job.results.get("confusion")), quiet)
         if not quiet and evaluation.rows:
             tell_choice(work.models, bool(job.results.get("named", True)), prose)
     tell_rejects(done.rejects)
     tell_join(done.join)
+    if done.join is None and not quiet:
+        tell_unlabelled(evaluation.rows, next(iter(evaluation.results.values())).scores.weight)
     warn_of_numbers(labels, done.target)
     curve, page = job.results.get("curve"), job.results.get("report")
     if curve is not None:

@@ -237,6 +237,12 @@ def check_some_rows(done: Done, job: Job, labels: Sequence[Any]) -> None:
     raise DataError(f"{job.title}: {what}", remedy="check the file")
 
 
+def tell_unlabelled(rows: int, labelled: float) -> None:
+    """Print how many rows had no label, if any."""
+    if labelled < rows:
+        note(f"{rows - int(labelled):,} of {rows:,} rows have no label: they were neither scored nor learned")
+
+
 def warn_of_numbers(labels: Sequence[Any], target: str | None) -> None:
     """Warn if the classes are so many numbers that the target seems to be a quantity."""
     numbers = [label for label in labels if isinstance(label, int | float) and not isinstance(label, bool)]

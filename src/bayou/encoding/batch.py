@@ -73,6 +73,7 @@ class Batch:
         labels: Codes = codes[0]
         if self.new_classes:
             self._warn_of_measurements(n)
+            self._warn_of_namesakes()
         return labels
 
     def _warn_of_measurements(self, n: int) -> None:
@@ -86,6 +87,17 @@ class Batch:
                 f"the labels are {now:,} different numbers in {self.start + n:,} rows, and each of them is a class: "
                 f"{listed(self.new_classes, 3)}; if they are measurements, turn them into classes first (ranges, "
                 "such as pandas.qcut gives); if they are names, give them as strings",
+                TargetWarning,
+            )
+
+    def _warn_of_namesakes(self) -> None:
+        """Warn of a class that was learned before under another type: 1 and "1" are two classes."""
+        known = {str(label): label for label in self.schema.classes.values}
+        twins = [(label, known[str(label)]) for label in self.new_classes if str(label) in known]
+        if twins:
+            warn_user(
+                f"the label {twins[0][0]!r} is a new class, beside {twins[0][1]!r}, which the model has learned; if "
+                "both are one class, give labels of one type",
                 TargetWarning,
             )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,6 +105,8 @@ def _those_there_are(name: str, names: Sequence[str]) -> str:
     >>> _those_there_are("Clas", ["price", "class"])
     "did you mean 'class'? The columns are 'price', 'class'"
     """
+    import difflib
+
     plain = {each.strip().lower(): each for each in names}
     near = difflib.get_close_matches(name.strip().lower(), plain, 1)
     return (f"did you mean {plain[near[0]]!r}? The" if near else "the") + f" columns are {listed(names)}"
