@@ -107,14 +107,22 @@ class Record:
     def update_baseline(self, labels: Labels, majority: bool) -> Floats:
         """Count rows as `update` does, for the majority class or no-change, whose predictions follow from labels."""
         if self.first.complete:
-            true, before = self._rows_of(labels), labels.true[self.recent.room - 1 : -1]
-            proba = (
-                _class_frequencies(true, labels.weight) if majority else _certain(before, len(labels.weight))
-            )
-            self.first.update(scored_rows(true, proba))
+            self._keep_first(labels, majority)
         if not majority:
             return self._count(labels, record_no_change)
         return self._count(labels, record_outcomes, labels.weight.copy(), _NO_ROWS, MOST_PROBABLE)
+
+    def _keep_first(self, labels: Labels, majority: bool) -> None:
+        """Keep the probabilities of a baseline one by one, if there is room for them."""
+        true, before = self._rows_of(labels), labels.true[self.recent.room - 1 : -1]
+        if not self.first.has_room(
+            int(np.count_nonzero(before >= 0))
+        ):  # all but the first row have a prediction
+            self.first.give_up()
+        elif majority:
+            self.first.update(scored_rows(true, _class_frequencies(true, labels.weight)))
+        else:
+            self.first.update(scored_rows(true, _certain(before, len(labels.weight))))
 
     def _count(self, labels: Labels, kernel: Callable[..., None], *predictions: Floats | Codes) -> Floats:
         confusion, losses, recent, faded = self.confusion, self.losses, self.recent, self.faded

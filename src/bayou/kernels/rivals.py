@@ -14,7 +14,7 @@ from bayou.kernels.lanes import four_at, four_of, put_lanes
 from bayou.kernels.outcomes import PORTION, forget_faintest, heaviest
 from bayou.kernels.portions import most_of
 
-FEWEST, MANY = 16, 256  # rows that are counted at a time, so few that the majority class often stays the same
+FEWEST, MANY = 64, 256  # rows that are counted at a time, so few that the majority class often stays the same
 # What a row adds to the weight of all rows, and of those that each baseline predicts correctly: no-change, the majority
 # class before the row, and after it; which of the three do are the bits of the row number.
 _HITS = np.array([[1, i & 1, i >> 1 & 1, i >> 2 & 1] for i in range(8)], np.float64).reshape(-1)
@@ -98,6 +98,9 @@ def count_contested(weight: Floats, majority: Floats, true: Codes) -> None:
     weight : float64[K], in/out; majority : float64[3], in/out, right before and after; true : int32[n], in
     """
     most, before, after = heaviest(weight), 0, 0
+    if len(weight) == 2 and most >= 0:
+        count_contested_by_two(weight, majority, true)
+        return
     for i in range(len(true)):
         c = true[i]
         before += most == c
@@ -105,6 +108,25 @@ def count_contested(weight: Floats, majority: Floats, true: Codes) -> None:
         if most < 0 or weight[c] > weight[most] or (weight[c] == weight[most] and c < most):
             most = int(c)
         after += most == c
+    majority[1] += before
+    majority[2] += after
+
+
+@inner_kernel
+def count_contested_by_two(weight: Floats, majority: Floats, true: Codes) -> None:
+    """Do as `count_contested` for two classes, without branches, which would be mispredicted.
+
+    weight : float64[2], in/out; majority : float64[3], in/out, right before and after; true : int32[n], in
+    """
+    ahead, firsts, before, after = int(weight[0] - weight[1]), 0, 0, 0  # by so many is the first class ahead
+    for i in range(len(true)):
+        first = true[i] == 0
+        before += (ahead >= 0) == first
+        ahead += 2 * first - 1
+        after += (ahead >= 0) == first
+        firsts += first
+    weight[0] += firsts
+    weight[1] += len(true) - firsts
     majority[1] += before
     majority[2] += after
 
