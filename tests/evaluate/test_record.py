@@ -10,7 +10,7 @@ import pytest
 
 from bayou.block import Block, Floats
 from bayou.evaluate.record import Record
-from bayou.kernels.outcomes import PORTION
+from bayou.kernels.outcomes import EDGES, PORTION
 from bayou.summaries.outcomes import class_plan, scored_rows
 
 PARTS = ("confusion", "losses", "recent", "faded", "no_change", "majority", "first")
@@ -49,6 +49,40 @@ def test_counts_what_each_of_its_parts_counts_alone(weights: str, k: int) -> Non
         for part in PARTS:
             getattr(apart, part).update(block)
     assert_same(together, apart)
+
+
+@pytest.mark.parametrize("decides", [False, True])
+@pytest.mark.parametrize("classes", ["unlike", "alike", "equal"])
+def test_two_classes_of_which_every_row_has_a_prediction(classes: str, decides: bool) -> None:
+    """Scores that fall into opposite cells, near their edges, or both into the one of a half."""
+    random, n = np.random.default_rng(0), 5 * PORTION + 7
+    p = {"unlike": random.random(n), "alike": random.choice(EDGES[100:157], n), "equal": np.full(n, 0.5)}[
+        classes
+    ]
+    p[PORTION : 2 * PORTION] = random.random(PORTION) ** 9
+    decided = random.integers(-1, 2, n).astype(np.int32) if decides else None
+    block = scored_rows(random.integers(0, 2, n), np.stack([p, 1.0 - p], axis=1), decided=decided)
+    together, apart = fresh(2), fresh(2)
+    together.update(block, [PORTION, n - 3])
+    for part in PARTS:
+        getattr(apart, part).update(block)
+    assert_same(together, apart)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_majority_that_changes_and_one_that_stays(k: int) -> None:
+    """Few rows ahead, many rows ahead, and a tie again, for the hits of the majority class."""
+    random = np.random.default_rng(k)
+    parts = [random.integers(0, k, 300), np.full(2_000, 1), random.integers(0, k, 999), np.full(2_100, 0)]
+    y = np.concatenate([*parts, random.integers(0, k, 3_000)]).astype(np.int32)
+    together, apart = fresh(k), fresh(k)
+    together.count_labels(y)
+    block = scored_rows(y, None)
+    apart.no_change.update(block)
+    apart.majority.update(block)
+    for name in ("sums", "weight"):
+        np.testing.assert_array_equal(getattr(together.majority, name), getattr(apart.majority, name))
+    np.testing.assert_array_equal(together.no_change.sums, apart.no_change.sums)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)

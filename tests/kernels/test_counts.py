@@ -34,6 +34,22 @@ def codes(*rows):
     return np.array(rows, dtype=np.int32)
 
 
+@pytest.mark.parametrize("start", [0.0, 7.0, 0.3, 2.0**53])
+@pytest.mark.parametrize("k", [2, 9])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_classes_of_many_rows_are_counted_as_one_by_one(start, k, sign):
+    """Also where weights are no integers, or too large to be exact, and rows have no label."""
+    random = np.random.default_rng(k)
+    y = random.integers(-1, k, 1_000).astype(np.int32)
+    for w in (np.ones(len(y)), random.choice([0.0, 1.0, 0.1], len(y))):
+        weight, wanted = np.full(k, start), [start] * k
+        count_classes(weight, y, w, sign)
+        for c, own in zip(y.tolist(), w.tolist(), strict=True):
+            if c >= 0:
+                wanted[c] += sign * own
+        assert weight.tolist() == wanted
+
+
 def test_row_sum_adds_lanes_in_a_fixed_order():
     terms = np.array([1e16, 1.0, -1e16, 1.0, 2.0])
     assert row_sum(0.0, terms) == ((1e16 + 2.0) + 1.0) + (-1e16 + 1.0)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from tests.reach import reach
 
+from bayou.kernels.last_label import recode
 from bayou.kernels.outcomes import CELLS, EDGES, fade_outcomes, score_cell
+from bayou.kernels.portions import add_rows
 
 
 def test_cells_of_scores_are_those_between_the_edges() -> None:
@@ -29,3 +31,19 @@ def test_what_is_long_ago_fades_to_nothing() -> None:
     for found in (true, predicted, right):
         assert found.tolist() == [2.0, 0.0]
     assert sums.tolist() == [2.0, 2.0, 2.0, 2.0, 0.0, 0.0, 2.0, 0.0]
+
+
+def test_rows_are_added_to_a_weight_that_is_no_integer_one_by_one() -> None:
+    """As many ones added at once would be rounded once, and not in every sum."""
+    for weight in (0.3, 1.7, 1023.9, 5.0):
+        cells, wanted = np.array([0.0, weight]), weight
+        reach(add_rows)(cells, 1, 3_000)
+        for _ in range(3_000):
+            wanted += 1.0
+        assert cells.tolist() == [0.0, wanted]
+
+
+def test_codes_are_translated_and_others_are_missing() -> None:
+    out = np.empty(6, np.int32)
+    recode(np.array([2, 0, 1], np.int32), np.array([0, 1, 2, -1, 3, 0], np.int32), out)
+    assert out.tolist() == [2, 0, 1, -1, -1, 2]

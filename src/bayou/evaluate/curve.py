@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,18 +40,34 @@ class Spacing:
         return True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Curve:
-    """A learning curve as data.
+    """A learning curve as data: metrics at the row numbers `rows`, of which the last is the end of the stream.
 
-    `running`, `windowed` and `faded` map a metric's name to its values at the row numbers `rows`; the last point
-    is the end of the stream.
+    `points` has running, windowed and faded values, float64[points, 3, metrics].
     """
 
     rows: tuple[int, ...]
-    running: Mapping[str, tuple[float, ...]]
-    windowed: Mapping[str, tuple[float, ...]]
-    faded: Mapping[str, tuple[float, ...]]
+    points: Floats = field(repr=False)
+
+    @cached_property
+    def running(self) -> Mapping[str, tuple[float, ...]]:
+        """The values over all rows so far, by metric."""
+        return self._by_metric(0)
+
+    @cached_property
+    def windowed(self) -> Mapping[str, tuple[float, ...]]:
+        """The values over the latest rows, by metric."""
+        return self._by_metric(1)
+
+    @cached_property
+    def faded(self) -> Mapping[str, tuple[float, ...]]:
+        """The values in which older rows count less, by metric."""
+        return self._by_metric(2)
+
+    def _by_metric(self, form: int) -> dict[str, tuple[float, ...]]:
+        columns = self.points[:, form].T.tolist()
+        return {name: tuple(values) for name, values in zip(HEADLINES, columns, strict=True)}
 
     def to_dict(self) -> dict[str, Any]:
         """The curve as JSON values."""
@@ -72,7 +89,9 @@ class CurveBuilder:
 
     def __init__(self) -> None:
         self.rows: list[int] = []
-        self._points: list[Floats] = []  # [points, 3, headlines] running, windowed, faded, one array after the other
+        self._points: list[
+            Floats
+        ] = []  # [points, 3, headlines] running, windowed, faded, one array after the other
 
     def add(self, row: int, point: Floats) -> None:
         """Add a point, [3, headlines]; a row that has one already keeps it."""
@@ -100,8 +119,4 @@ class CurveBuilder:
 
     def curve(self) -> Curve:
         """The curve so far."""
-        forms = [
-            {name: tuple(values) for name, values in zip(HEADLINES, form, strict=True)}
-            for form in self.array().transpose(1, 2, 0).tolist()
-        ]
-        return Curve(tuple(self.rows), *forms)
+        return Curve(tuple(self.rows), self.array())

@@ -13,7 +13,8 @@ import numpy as np
 from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats, Index
 from bayou.kernels.outcomes import NOTHING
-from bayou.kernels.record import count_labels, record_no_change, record_outcomes
+from bayou.kernels.record import record_no_change, record_outcomes
+from bayou.kernels.rivals import count_labels
 from bayou.protocols import Arrays
 from bayou.readings.metrics import HEADLINES, Scores, faded_scores, recent_scores, running_scores
 from bayou.summaries.fading import FadedOutcomes
@@ -29,8 +30,8 @@ _NO_WEIGHT, _NO_ROWS = np.empty(0), np.empty((0, 0))
 class Labels:
     """Rows with their labels, and what follows from the labels alone: how often the two baselines are right.
 
-    `weight` by class is that before the rows. Rows with a label and weight are `present` in the batch, all of them where
-    this is None; `true` has the classes of two windows of rows before, and then theirs. There are points of the curve
+    `weight` by class is that before the rows. Rows with a label and weight are `present` in the batch, all if it is
+    None; `true` has the classes of two windows of rows before, and then theirs. There are points of the curve
     after `marks` of these rows, where `rivals` has the counts of the baselines. `counted` is the record that has
     counted the labels.
     """
@@ -106,12 +107,22 @@ class Record:
     def update_baseline(self, labels: Labels, majority: bool) -> Floats:
         """Count rows as `update` does, for the majority class or no-change, whose predictions follow from labels."""
         if self.first.complete:
-            true, before = self._rows_of(labels), labels.true[self.recent.room - 1 : -1]
-            proba = _class_frequencies(true, labels.weight) if majority else _certain(before, len(labels.weight))
-            self.first.update(scored_rows(true, proba))
+            self._keep_first(labels, majority)
         if not majority:
             return self._count(labels, record_no_change)
         return self._count(labels, record_outcomes, labels.weight.copy(), _NO_ROWS, MOST_PROBABLE)
+
+    def _keep_first(self, labels: Labels, majority: bool) -> None:
+        """Keep the probabilities of a baseline one by one, if there is room for them."""
+        true, before = self._rows_of(labels), labels.true[self.recent.room - 1 : -1]
+        if not self.first.has_room(
+            int(np.count_nonzero(before >= 0))
+        ):  # all but the first row have a prediction
+            self.first.give_up()
+        elif majority:
+            self.first.update(scored_rows(true, _class_frequencies(true, labels.weight)))
+        else:
+            self.first.update(scored_rows(true, _certain(before, len(labels.weight))))
 
     def _count(self, labels: Labels, kernel: Callable[..., None], *predictions: Floats | Codes) -> Floats:
         confusion, losses, recent, faded = self.confusion, self.losses, self.recent, self.faded
@@ -222,10 +233,12 @@ def _class_frequencies(true: Codes, weight: Floats) -> Floats:
     counts = np.zeros((len(true) + 1, len(weight)))
     counts[0] = weight
     counts[np.arange(1, len(counts)), true] = 1.0
-    counts = counts[:-1].cumsum(axis=0)
-    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+    before = counts[:-1].cumsum(axis=0)
+    proba: Floats = before / np.maximum(before.sum(axis=1, keepdims=True), 1.0)
+    return proba
 
 
 def _certain(predicted: Codes, classes: int) -> Floats:
     """Probability 1 for the predicted class of each row, 0 for all classes where it is -1."""
-    return (predicted[:, None] == np.arange(classes)).astype(np.float64)
+    proba: Floats = (predicted[:, None] == np.arange(classes)).astype(np.float64)
+    return proba

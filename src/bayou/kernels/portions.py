@@ -305,7 +305,8 @@ def count_scores(scores: Floats, said: Floats, true: Codes, guess: Codes, at: Co
                 least, most = min(least, bits[i]), max(most, bits[i])
                 mine += true[i] == j
             cell, last = (
-                score_cell(np.int64(least).view(np.float64)), score_cell(np.int64(most).view(np.float64))
+                score_cell(np.int64(least).view(np.float64)),
+                score_cell(np.int64(most).view(np.float64)),
             )
             if last <= cell + 1:
                 edge, above, mine_above = EDGES[last] if last > cell else np.inf, 0, 0

@@ -146,8 +146,6 @@ class Batches:
             item = next(self._iterator, None)
             if item is None:
                 return None
-            for batch in item[1]:
-                batch.validate(full=True)
         except _TROUBLE as error:
             raise self._damage(error) from error
         self.place = item[0]
@@ -185,7 +183,7 @@ class _Reader(Protocol):
     def batches(
         self, place: int, names: list[str], limit: int
     ) -> Iterator[tuple[int, Sequence[pa.RecordBatch]]]:
-        """Batches from a place on, each with the place after it, up to the group at `limit`."""
+        """Validated batches from a place on, each with the place after it, up to the group at `limit`."""
 
     def share(self, place: int) -> float | None: ...
 
@@ -208,9 +206,9 @@ class _Batches(NamedTuple):
 
 
 class _ParquetFile:
-    """A Parquet file, read by several readers of a part of the columns each, since Arrow decodes a column in one thread.
+    """A Parquet file, decoded by several readers of a part of the columns each, so that threads can share the work.
 
-    Arrow's own threads, which share the columns of every batch anew, take half as much time again for batches as small
+    Arrow's own threads share the columns of every batch anew, which takes half as much time again for batches as small
     as these.
     """
 
@@ -266,7 +264,9 @@ def _side_by_side(readers: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[Seque
 
         def read(lo: int, hi: int, batches: list[pa.RecordBatch | None] = batches) -> None:
             for i in range(lo, hi):
-                batches[i] = next(readers[i], None)
+                batch = batches[i] = next(readers[i], None)
+                if batch is not None:
+                    batch.validate(full=True)
 
         over_pieces(read, len(readers), 1)
         heights = {None if batch is None else batch.num_rows for batch in batches}
@@ -304,7 +304,9 @@ class _ArrowFile:
             cut = _Batches.at(last)
             for number, start in enumerate(range(0, batch.num_rows, cut.rows), cut.base + 1):
                 if number > last:
-                    yield i * STRIDE + number, [batch.select(names).slice(start, cut.rows)]
+                    part = batch.select(names).slice(start, cut.rows)
+                    part.validate(full=True)
+                    yield i * STRIDE + number, [part]
             last = 0
 
     def share(self, place: int) -> float | None:

@@ -53,13 +53,17 @@ class FirstScores(ArraySummary):
         """Whether all rows are here."""
         return int(self.rows[0]) == len(self.truth)
 
+    def has_room(self, rows: int) -> bool:
+        """Whether so many more rows with a prediction can be kept."""
+        return len(self.truth) + rows <= MOST_ROWS
+
     def update(self, block: Block) -> None:
         if self.complete:
             proba, decided = predictions(block)
             has_prediction = (block.y >= 0) & (block.w > 0.0) & (proba @ np.ones(proba.shape[1]) > 0.0)
             if len(decided):
                 has_prediction &= decided >= 0
-            if len(self.truth) + np.count_nonzero(has_prediction) > MOST_ROWS:
+            if not self.has_room(int(np.count_nonzero(has_prediction))):
                 self.give_up()
             else:
                 self._append(proba[has_prediction], block.y[has_prediction], block.w[has_prediction])
