@@ -7,6 +7,8 @@ import json
 import re
 import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -544,3 +546,9 @@ def test_export_writes_files_beside_the_model_or_where_it_is_told(
     assert {path.name for path in (tmp_path / "there").iterdir()} == files
     bayou("export", str(tmp_path / "m.bayou"), *options)
     assert files <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_python_runs_the_command_line_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "bayou", "--version"], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stdout.startswith("bayou ")

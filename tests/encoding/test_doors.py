@@ -313,3 +313,10 @@ def test_masked_labels_are_missing_and_masked_weights_refused():
     assert model.labels() == [1, 2]
     with pytest.raises(DataError, match="weight"):
         NaiveBayes().fit(X, ["a", "b", "c"], np.ma.masked_array([1.0, 1.0, 1.0], mask=[False, True, False]))
+
+
+def test_structured_arrays_of_numpy_are_tables():
+    cells = [(1.5, "a"), (2.5, "b"), (2.0, "a")]
+    X, y = np.array(cells, dtype=[("x", "f8"), ("s", "U2")]), [0, 1, 0]
+    columns = {"x": [x for x, _ in cells], "s": [s for _, s in cells]}
+    assert NaiveBayes().fit(X, y).digest() == NaiveBayes().fit(columns, y).digest()

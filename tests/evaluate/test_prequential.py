@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -335,3 +336,17 @@ def test_a_baseline_that_has_learned_before_is_judged_by_what_it_says(kind: Any)
         twin.learn_one(x, label)
     assert prequential({"mine": model}, (X[100:], y[100:]))["mine"].accuracy == np.mean(said)
     assert files.dumps(model) == files.dumps(twin)
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [
+        (NaiveBayes, "NaiveBayes is a class, not a model; give NaiveBayes()"),
+        ("nb", "is no classifier of bayou but str"),
+        (3, "'3' is no classifier of bayou but int"),
+        ([], "there is no model to evaluate"),
+    ],
+)
+def test_what_is_no_model_is_named(models: Any, message: str) -> None:
+    with pytest.raises(SchemaError, match=re.escape(message)):
+        prequential(models, (np.zeros((3, 1)), [0, 1, 0]))

@@ -36,13 +36,13 @@ BINS: dict[str, type[Discretiser]] = {
 
 def numeric_recipe(numeric: str | Density) -> Density:
     """The density behind a short name; a density is returned as it is."""
-    recipe: Density = _named("numeric", numeric, NUMERIC)
+    recipe: Density = _named("numeric", numeric, NUMERIC, Density)
     return recipe
 
 
 def bins_recipe(bins: str | Discretiser) -> Discretiser:
     """The discretiser behind a short name; a discretiser is returned as it is."""
-    recipe: Discretiser = _named("bins", bins, BINS)
+    recipe: Discretiser = _named("bins", bins, BINS, Discretiser)
     return recipe
 
 
@@ -51,9 +51,9 @@ def numeric_view(numeric: str | Density, bins: str | Discretiser) -> AnyView:
     return numeric_recipe(numeric).view(bins_recipe(bins))
 
 
-def _named(parameter: str, choice: Any, known: dict[str, Any]) -> Any:
-    if not isinstance(choice, str):
+def _named(parameter: str, choice: Any, known: dict[str, Any], kind: type) -> Any:
+    if isinstance(choice, kind):
         return choice
-    if choice not in known:
+    if not isinstance(choice, str) or choice not in known:
         raise SchemaError(f"{parameter}={choice!r}; it is one of {sorted(known)}, or a recipe")
     return known[choice]()

@@ -75,6 +75,8 @@ def table_of(X: Any) -> Table:
     if isinstance(X, Table):
         return X
     if isinstance(X, np.ndarray):
+        if X.dtype.names is not None and X.ndim == 1:
+            return _from_columns({name: X[name] for name in X.dtype.names})
         return _from_array(unmasked(X))
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         return _from_sparse(X)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from bayou.block import Floats
 from bayou.classifiers.baselines import MajorityClass, NoChange
@@ -24,7 +24,8 @@ def named(models: Models) -> dict[str, Estimator]:
         chosen = dict(models)
     else:
         chosen = {}
-        for model in [models] if isinstance(models, Estimator) else models:
+        several = isinstance(models, Iterable) and not isinstance(models, str)
+        for model in models if several else [models]:
             name = free = repr(model).removesuffix("()")
             number = 2
             while free in chosen:
@@ -34,6 +35,8 @@ def named(models: Models) -> dict[str, Estimator]:
         raise SchemaError("there is no model to evaluate; give at least one")
     for name, model in chosen.items():
         if not isinstance(model, Estimator):
+            if isinstance(model, type):
+                raise SchemaError(f"{model.__name__} is a class, not a model; give {model.__name__}()")
             raise SchemaError(f"{name[:80]!r} is no classifier of bayou but {type(model).__name__}")
     if len({id(model) for model in chosen.values()}) < len(chosen):
         raise SchemaError("the same model is given twice; give copies, since each learns as it goes")
