@@ -367,5 +367,5 @@ def test_without_numeric_columns_the_default_unlearns_and_merges_exactly():
     "choice", [{"numeric": 5}, {"numeric": ["gaussian"]}, {"bins": 3}, {"bins": "equal"}]
 )
 def test_what_is_no_recipe_is_answered_with_the_names_there_are(choice):
-    with pytest.raises(SchemaError, match="it is one of .*, or a recipe"):
+    with pytest.raises(SchemaError, match=r"it is one of .*, or a recipe"):
         NaiveBayes(**choice).fit([[1.0], [2.0]], ["a", "b"])

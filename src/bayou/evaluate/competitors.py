@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 from bayou.block import Floats
 from bayou.classifiers.baselines import MajorityClass, NoChange
@@ -24,8 +25,9 @@ def named(models: Models) -> dict[str, Estimator]:
         chosen = dict(models)
     else:
         chosen = {}
-        several = isinstance(models, Iterable) and not isinstance(models, str)
-        for model in models if several else [models]:
+        one = isinstance(models, Estimator | str) or not isinstance(models, Iterable)
+        given: Any = [models] if one else models  # whatever it is, it is checked below
+        for model in given:
             name = free = repr(model).removesuffix("()")
             number = 2
             while free in chosen:

@@ -216,9 +216,9 @@ def learn_pooled_rows(
                 j += LANES
                 continue
             stored = state[j // LANES] == POOLED
-            e = c if stored else zero
-            middle, added = four_at(middles, e * wide + j), four_at(squares, e * wide + j)
-            while e < k:
+            begins = c if stored else zero
+            middle, added = four_at(middles, begins * wide + j), four_at(squares, begins * wide + j)
+            for e in range(begins, k):
                 at = e * wide + j
                 if total[e] > 0.0:
                     deviations, d = four_at(m2, at), four_at(mean, at) - middle
@@ -228,9 +228,8 @@ def learn_pooled_rows(
                         size = total[e] - ddof
                         put_lanes(var, at, deviations / four_of(size) if size > 0.0 else nothing)
                         put_lanes(own, at, four_of(0.5 * size) / deviations)
-                e += one
-                put_lanes(middles, e * wide + j, middle)
-                put_lanes(squares, e * wide + j, added)
+                put_lanes(middles, at + wide, middle)
+                put_lanes(squares, at + wide, added)
             # Behind the last column the spread is 0, and every half with it
             spread = where_above(
                 first_of_four(ones, zero, p - j), nothing, added / four_of(weight[k]), nothing
