@@ -73,10 +73,7 @@ def test_every_position_can_be_resumed(tmp_path: Path, threads: int) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("group", "number"), [(0, 1), (0, 4), (1, 2), (1, 3), (1, 10), (2, 1)])
-def test_places_between_batches_that_are_read_together(
-    tmp_path: Path, threads: int, group: int, number: int
-) -> None:
-    """Checkpoints written when every batch was read on its own go on where they were."""
+def test_places_of_batches(tmp_path: Path, threads: int, group: int, number: int) -> None:
     path = written(tmp_path / "a.parquet")
     row = group * GROUP + min(GROUP, number * limits.BATCH)
     with limited(threads), open_stream(path, target="y") as stream:
@@ -86,22 +83,6 @@ def test_places_between_batches_that_are_read_together(
             {"place": group * STRIDE + NUMBERED + number, "record": row, "row": row, "taken": 0} | nothing
         )
         assert drain(stream, [41]) == whole[row:]
-
-
-def test_a_wide_file_is_read_in_smaller_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, sizes = written(tmp_path / "a.parquet"), []
-    plain = pa.parquet.ParquetFile.iter_batches
-
-    def noted(file: Any, rows: int, *args: Any, **options: Any) -> Iterator[pa.RecordBatch]:
-        sizes.append(rows)
-        return plain(file, rows, *args, **options)
-
-    monkeypatch.setattr(pa.parquet.ParquetFile, "iter_batches", noted)
-    for cells in (limits.BATCH * 25 * 2, 1, 1 << 30):
-        monkeypatch.setattr(limits, "CELLS", cells)
-        with open_stream(path, target="y") as stream:
-            stream.read(1)
-    assert sorted(set(sizes)) == [limits.BATCH, 2 * limits.BATCH, 3 * limits.BATCH]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, count
+from itertools import accumulate
 from typing import BinaryIO, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -221,15 +221,12 @@ class _ParquetFile:
         self, place: int, names: list[str], limit: int
     ) -> Iterator[tuple[int, Sequence[pa.RecordBatch]]]:
         first, last = divmod(place, STRIDE)
-        together = max(1, min(limits.BATCHES, limits.CELLS // (limits.BATCH * max(1, len(names)))))
         for group in range(first, min(limit // STRIDE, self._metadata.num_row_groups)):
             cut = _Batches.at(last)
-            readers = self._readers(group, names, together * cut.rows)
-            for number, batches in zip(count(cut.base, together), _side_by_side(readers), strict=False):
-                skipped = cut.rows * max(0, last - number)
-                if skipped < batches[0].num_rows:
-                    rest = [batch.slice(skipped) for batch in batches] if skipped else batches
-                    yield group * STRIDE + number + together, rest
+            readers = self._readers(group, names, cut.rows)
+            for number, batches in enumerate(_side_by_side(readers), cut.base + 1):
+                if number > last:
+                    yield group * STRIDE + number, batches
             last = 0
 
     def _readers(self, group: int, names: list[str], rows: int) -> list[Iterator[pa.RecordBatch]]:
