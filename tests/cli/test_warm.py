@@ -51,7 +51,7 @@ def test_a_kernel_is_compiled_with_the_one_that_calls_it() -> None:
     assert sorted(name for family in families for name, _ in family) == sorted(every)
     homes = {name: family[0][0] for family in families for name, _ in family}
     assert homes["sorting.sort_pairs"] == homes["tuple_budget.shrink"] == "quantile_tuples.flush_columns"
-    assert homes["record.read_point"] == "record.record_outcomes"
+    assert homes["portions.count_guesses"] == "record.record_outcomes"
 
 
 def test_processes_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
