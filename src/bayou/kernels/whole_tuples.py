@@ -194,7 +194,9 @@ def add_ones(tuples: Floats, opened: Flags, spots: NDArray[np.uint64], labels: C
         q = spots[i] >> np.uint64(1)
         at_value = spots[i] & np.uint64(1)
         if q < np.uint64(size):
-            joins = float(np.uint64(at_value >= np.uint64(opened[q])))  # no branch, which would be mispredicted too often
+            joins = float(
+                np.uint64(at_value >= np.uint64(opened[q]))
+            )  # no branch, which would be mispredicted too often
             row = tuples[q]
             row[1] += joins
             row[3] += float(at_value)
