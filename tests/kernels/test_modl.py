@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import modl as naive
+from tests.reach import reach
 
 from bayou.kernels import exact_partition, khiops, kmeans, modl, modl_groups, partition
 from bayou.readings.partition import log_factorials
@@ -112,6 +113,25 @@ def test_exact_search_finds_what_a_comparison_of_all_partitions_finds(seed):
         ends = naive.best_ends(cells.tolist(), k, prior.tolist(), bounds[1 : size + 1].tolist(), TABLE)
         size = exact_partition.best_partition(bounds, TABLE, prefix, prior, k, size)
         assert bounds[: size + 1].tolist() == [0, *ends]
+
+
+def test_starts_that_are_left_out_of_the_search_are_no_part_of_the_optimum():
+    """Three steps of many rows: from the third, an interval that begins in the first cannot be worth it."""
+    rng = np.random.default_rng(0)
+    shares = np.repeat([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]], 20, axis=0)
+    cells = np.array([rng.multinomial(500, share) for share in shares], dtype=float)
+    prefix = prefix_of(cells)
+    prior = prior_of(prefix)
+    bounds, starts = np.empty(61, dtype=np.int64), np.zeros(61, dtype=np.int64)
+    size = partition.merge_greedily(bounds, TABLE, prefix, prior, 3)
+    assert bounds[: size + 1].tolist() == [0, 20, 40, 60]
+    reach(exact_partition._first_starts)(starts, TABLE, prefix, prior, bounds, 3, size, 1e-6)
+    assert starts[:41].tolist() == [0] * 41
+    assert starts[60] == 20
+    for a in range(20):  # each of those left out costs more than what it is divided into
+        whole = partition.interval_cost(TABLE, prefix, 3, a, 60)
+        parts = sum(partition.interval_cost(TABLE, prefix, 3, s, e) for s, e in ((a, 20), (20, 40), (40, 60)))
+        assert parts + 2 * (prior[2] - prior[1]) < whole
 
 
 def whole_range(bounds, table, prefix, prior, k):

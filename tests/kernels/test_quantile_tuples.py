@@ -179,9 +179,9 @@ def test_common_gap():
         ([4.0, 9.0], 3),
         ([1.5, np.nan], -1),
     ):
-        assert kernels.common_gap(tuples, np.array(x), 3) == gap
-    assert kernels.common_gap(tuples, np.array([7.0, -7.0]), 0) == 0
-    assert kernels.common_gap(tuples, np.empty(0), 3) == -1
+        assert tuple_search.common_gap(tuples, np.array(x), 3) == gap
+    assert tuple_search.common_gap(tuples, np.array([7.0, -7.0]), 0) == 0
+    assert tuple_search.common_gap(tuples, np.empty(0), 3) == -1
 
 
 def test_locate_by_hand():
@@ -189,6 +189,43 @@ def test_locate_by_hand():
     spots = np.empty(6, np.uint64)
     tuple_search.locate(keys, np.array([0.0, 1.0, 2.0, 3.0, 9.0, np.nan]), 5, spots)
     assert spots.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "name", ["even", "normal", "skewed", "crowded", "equal but one", "huge", "tiny", "few"]
+)
+def test_a_search_with_a_guide_finds_the_same_spots(name):
+    """The first search copies the values, the second makes the guide, the third uses it again."""
+    rng = np.random.default_rng(7)
+    values = {
+        "even": np.arange(300.0),
+        "normal": rng.normal(size=300),
+        "skewed": np.exp(rng.normal(size=300)),
+        "crowded": np.append(np.arange(100.0), 1e9),
+        "equal but one": np.append(1.0 + np.arange(40) * 1e-12, -1.0),
+        "huge": np.append(np.arange(50.0), [-1.7e308, 1.7e308]),
+        "tiny": np.arange(50) * 5e-324,
+        "few": np.arange(5.0),
+    }[name]
+    tuples = np.zeros((len(values), 5))
+    tuples[:, 0] = np.sort(values)
+    size = len(values)
+    keys = np.append(tuples[:, 0], np.full(2 * size, np.inf))[: 1 << size.bit_length()]
+    search = reach(tuple_search.search)
+    copied, guide = np.empty(2 * size + 2), np.empty(4 * size + 5, np.int32)
+    scale, half = np.empty(1), np.array([tuple_search.CHANGED])
+    used = []
+    for _ in range(3):
+        x = np.concatenate([rng.choice(values, 200), rng.choice(values, 200) + rng.normal(size=200)])
+        x = np.append(x, [np.nan, -1e300, -0.0, 1e300])
+        expected, spots = np.empty(len(x), np.uint64), np.empty(len(x), np.uint64)
+        tuple_search.locate(keys, x, 2 * size + 1, expected)
+        search(spots, copied, guide, scale, half, tuples, x, size)
+        assert spots.tolist() == expected.tolist()
+        used.append(int(half[0]))
+    assert used[0] == tuple_search.COPIED
+    assert (used[1] > 0) == (name in ("even", "normal", "skewed"))
+    assert used[1] == used[2]
 
 
 def test_dropping_the_cheapest_is_its_twin_where_values_weigh_more_than_gaps():

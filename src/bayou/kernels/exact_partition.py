@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayou.block import Floats, Index
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import ZERO, inner_kernel, kernel
 from bayou.kernels.partition import interval_cost, log_factorial
 
 KEPT_CELLS = 1024  # up to here the costs of all intervals are kept (4 MB) rather than computed for every pass
@@ -35,27 +35,31 @@ def _are_whole(table: Floats, columns: Floats, k: int) -> bool:
 
 
 @inner_kernel
-def _whole_costs_to(row: Floats, table: Floats, columns: Index, k: int) -> None:
-    """Compute what `_costs_to` does for whole counts of at least two classes: look-ups only, 2 or 3 at a time. O(K e).
+def _whole_costs_to(row: Floats, table: Floats, columns: Index, k: int, start: int) -> None:
+    """Compute what `_costs_to` does for whole counts of at least two classes: look-ups only, 2 or 3 at a time. O(K n).
 
-    row : float64[e], out
+    row : float64[n], out
     table : float64[m], in
-    columns : int64[K+1, at least e+1], in
+    columns : int64[K+1, at least start+n+1], in
     """
-    end, last = len(row), len(columns) - 1
+    end, last = start + len(row), len(columns) - 1
     for a in range(len(row)):
         row[a] = -table[k - 1]
     if last % 2 == 1:
-        first, of_first = columns[0][:end], columns[0, end]
+        first, of_first = columns[0][start:end], columns[0, end]
         for a in range(len(row)):
             row[a] -= table[np.uint64(of_first - first[a])]
     for c in range(last % 2, last - 2, 2):
-        first, second = columns[c][:end], columns[c + 1][:end]
+        first, second = columns[c][start:end], columns[c + 1][start:end]
         of_first, of_second = columns[c, end], columns[c + 1, end]
         for a in range(len(row)):
             less = row[a] - table[np.uint64(of_first - first[a])]
             row[a] = less - table[np.uint64(of_second - second[a])]
-    first, second, total = columns[last - 2][:end], columns[last - 1][:end], columns[last][:end]
+    first, second, total = (
+        columns[last - 2][start:end],
+        columns[last - 1][start:end],
+        columns[last][start:end],
+    )
     of_first, of_second, of_total = (
         columns[last - 2, end],
         columns[last - 1, end],
@@ -68,22 +72,22 @@ def _whole_costs_to(row: Floats, table: Floats, columns: Index, k: int) -> None:
 
 
 @inner_kernel
-def _costs_to(row: Floats, table: Floats, columns: Floats, whole: Index, k: int) -> None:
-    """row[a] = the cost of the cells a..e-1 as one interval, for every a < e, the length of the row. O(K e).
+def _costs_to(row: Floats, table: Floats, columns: Floats, whole: Index, k: int, start: int) -> None:
+    """row[a] = the cost of the cells start+a..e-1 as one interval, where e = start + n. O(K n).
 
-    row : float64[e], out
+    row : float64[n], out
     table : float64[m], in
     columns : float64[K+1, at least e+1], in; the running totals of each class, and of all
     whole : int64[K+1, at least e+1], in; the same as whole numbers, int64[0, ..] where they are not
     """
     if len(whole) > 0:
-        _whole_costs_to(row, table, whole, k)
+        _whole_costs_to(row, table, whole, k, start)
         return
-    end, last = len(row), len(columns) - 1
+    end, last = start + len(row), len(columns) - 1
     for a in range(len(row)):
         row[a] = -table[k - 1]
     for c in range(last + 1):
-        starts = columns[c][:end]
+        starts = columns[c][start:end]
         sign = 1.0 if c == last else -1.0
         top = columns[c, end] + (k - 1.0 if c == last else 0.0)
         for a in range(len(row)):
@@ -91,13 +95,55 @@ def _costs_to(row: Floats, table: Floats, columns: Floats, whole: Index, k: int)
 
 
 @inner_kernel
+def _first_starts(
+    starts: Index, table: Floats, prefix: Floats, prior: Floats, bounds: Index, k: int, intervals: int, slack: float
+) -> None:  # fmt: skip
+    """starts[e] = the first cell from which an interval up to e can be part of the optimum, for whole counts. O(K q I).
+
+    The labels of a..e-1 have at least as many arrangements M as those of a..b-1 and b..e-1 together. So that interval
+    costs at least as much as a..b-1 and ln M(b, e), and dividing it is better, if a known partition divides b..e-1 at a
+    cost below ln M(b, e), the dearest step of the prior for each interval included.
+
+    starts : int64[q+1], out
+    table : float64[m], in
+    prefix : float64[q+1, K+1], in
+    prior : float64[q+2], in
+    bounds : int64[q+1], in; of the known partition
+    """
+    dearest = 0.0
+    for i in range(1, len(prior) - 1):
+        step = prior[i + 1] - prior[i]
+        dearest = max(dearest, step if step < np.inf else np.inf)
+    known = np.empty(intervals)
+    for i in range(intervals):
+        known[i] = dearest + interval_cost(table, prefix, k, bounds[i], bounds[i + 1])
+    total = prefix.shape[1] - 1
+    i = 0
+    for e in range(1, len(starts)):
+        starts[e] = 0
+        if bounds[i + 1] < e:
+            i += 1
+        divided = dearest + interval_cost(table, prefix, k, bounds[i], e)
+        for j in range(i - 1, 0, -1):
+            b = bounds[j]
+            divided += known[j]
+            n = prefix[e, total] - prefix[b, total]
+            choice = log_factorial(table, n + (k - 1.0)) - table[k - 1] - log_factorial(table, n)
+            if interval_cost(table, prefix, k, b, e) - choice >= divided + slack:
+                starts[e] = b
+                break
+
+
+@inner_kernel
 def _least_to_end(
-    least: Floats, costs: Floats, table: Floats, columns: Floats, whole: Index, k: int, penalty: float
-) -> None:
+    least: Floats, costs: Floats, starts: Index, places: Index, table: Floats, columns: Floats, whole: Index, k: int,
+    penalty: float,
+) -> None:  # fmt: skip
     """least[a] = the least cost of the cells from a on, with a penalty for every interval. O(q^2).
 
     least : float64[q+1], out
-    costs : float64[q (q+1) / 2], in, rows of `_costs_to` one after the other; or float64[q], scratch, for one of them
+    costs : float64[places[q+1]], in, the rows of `_costs_to`; or float64[q], scratch, for one of them
+    starts : int64[q+1], in; places : int64[q+2], in; where the row of each e starts, as a cell and in `costs`
     table : float64[m], in
     columns : float64[K+1, q+1], in; whole : int64[K+1, q+1], in, or int64[0, ..]
     """
@@ -106,11 +152,11 @@ def _least_to_end(
         least[a] = np.inf
     least[q] = 0.0
     for e in range(q, 0, -1):
-        kept = len(costs) > q
-        row = costs[e * (e - 1) // 2 : e * (e + 1) // 2] if kept else costs[:e]
+        kept = q <= KEPT_CELLS
+        row = costs[places[e] : places[e + 1]] if kept else costs[: e - starts[e]]
         if not kept:
-            _costs_to(row, table, columns, whole, k)
-        so_far, base = least[:e], least[e] + penalty
+            _costs_to(row, table, columns, whole, k, starts[e])
+        so_far, base = least[starts[e] : e], least[e] + penalty
         for a in range(len(row)):
             here = base + row[a]
             so_far[a] = here if here < so_far[a] else so_far[a]
@@ -137,14 +183,15 @@ def _cost_of_least(
 
 @inner_kernel
 def _useful_bounds(
-    useful: Index, least: Floats, costs: Floats, table: Floats, columns: Floats, whole: Index, k: int, penalty: float,
-    limit: float,
+    useful: Index, least: Floats, costs: Floats, starts: Index, places: Index, table: Floats, columns: Floats,
+    whole: Index, k: int, penalty: float, limit: float,
 ) -> int:  # fmt: skip
     """Find the bounds that partitions below the limit can have, with a penalty for every interval. O(q U).
 
     useful : int64[q+1], out; the first U+1 of them, where U is returned
     least : float64[q+1], in; see `_least_to_end`, also for the rest
-    costs : float64[q (q+1) / 2], in, or float64[q], scratch
+    costs : float64[places[q+1]], in, or float64[q], scratch
+    starts : int64[q+1], in; places : int64[q+2], in
     table : float64[m], in
     columns : float64[K+1, q+1], in; whole : int64[K+1, q+1], in, or int64[0, ..]
     """
@@ -153,13 +200,14 @@ def _useful_bounds(
     useful[0], before[0] = 0, 0.0
     n = 1
     for e in range(1, q + 1):
-        kept = len(costs) > q
-        row = costs[e * (e - 1) // 2 : e * (e + 1) // 2] if kept else costs[:e]
+        kept = q <= KEPT_CELLS
+        row = costs[places[e] : places[e + 1]] if kept else costs[: e - starts[e]]
         if not kept:
-            _costs_to(row, table, columns, whole, k)
+            _costs_to(row, table, columns, whole, k, starts[e])
         cheapest = np.inf
         for i in range(n):
-            cheapest = min(cheapest, before[i] + row[useful[i]])
+            if useful[i] >= starts[e]:
+                cheapest = min(cheapest, before[i] + row[useful[i] - starts[e]])
         if cheapest + penalty + least[e] < limit or e == q:
             useful[n], before[n] = e, cheapest + penalty
             n += 1
@@ -168,8 +216,8 @@ def _useful_bounds(
 
 @inner_kernel
 def _narrow(
-    useful: Index, table: Floats, prefix: Floats, columns: Floats, whole: Index, prior: Floats, k: int, intervals: int,
-    best: float,
+    useful: Index, table: Floats, prefix: Floats, columns: Floats, whole: Index, prior: Floats, bounds: Index, k: int,
+    intervals: int, best: float,
 ) -> tuple[int, int]:  # fmt: skip
     """Find the bounds that a partition cheaper than `best` can have; return their number and the most intervals it has.
 
@@ -178,16 +226,22 @@ def _narrow(
     prefix : float64[q+1, K+1], in
     columns : float64[K+1, q+1], in; whole : int64[K+1, q+1], in, or int64[0, ..]
     prior : float64[q+2], in
+    bounds : int64[q+1], in; of the partition that costs `best`
     """
     q = len(prefix) - 1
-    costs = np.empty(q * (q + 1) // 2 if q <= KEPT_CELLS else q)
-    if len(costs) > q:
+    slack = SLACK + 1e-15 * (q + k) * log_factorial(table, prefix[q, prefix.shape[1] - 1] + k)
+    starts, places = np.zeros(q + 1, np.int64), np.zeros(q + 2, np.int64)
+    if len(whole) > 0:
+        _first_starts(starts, table, prefix, prior, bounds, k, intervals, slack)
+    for e in range(1, q + 1):
+        places[e + 1] = places[e] + e - starts[e]
+    costs = np.empty(places[q + 1] if q <= KEPT_CELLS else q)
+    if q <= KEPT_CELLS:
         for e in range(1, q + 1):
-            _costs_to(costs[e * (e - 1) // 2 : e * (e + 1) // 2], table, columns, whole, k)
+            _costs_to(costs[places[e] : places[e + 1]], table, columns, whole, k, starts[e])
     least, floor = np.empty(q + 1), np.empty(q + 1)
     for i in range(q + 1):
         floor[i] = -np.inf
-    slack = SLACK + 1e-15 * (q + k) * log_factorial(table, prefix[q, prefix.shape[1] - 1] + k)
     limit = best + slack
     low, high = 1, q
     middle = (intervals + q) // 2
@@ -196,7 +250,7 @@ def _narrow(
     # large numbers of intervals; the mean increment over those that are left excludes the smallest and largest of them.
     for _ in range(ROUNDS):
         penalty = penalty if penalty < np.inf else 0.0
-        _least_to_end(least, costs, table, columns, whole, k, penalty)
+        _least_to_end(least, costs, starts, places, table, columns, whole, k, penalty)
         limit = min(limit, _cost_of_least(least, table, prefix, prior, k, penalty, slack) + slack)
         for i in range(low, high + 1):
             floor[i] = max(floor[i], least[0] - penalty * i + prior[i])
@@ -214,7 +268,9 @@ def _narrow(
     spared = np.inf  # the least saving of a partition that pays penalties instead of the prior
     for i in range(low, high + 1):
         spared = min(spared, prior[i] - penalty * i)
-    n = _useful_bounds(useful, least, costs, table, columns, whole, k, penalty, limit - spared)
+    n = _useful_bounds(
+        useful, least, costs, starts, places, table, columns, whole, k, penalty, limit - spared
+    )
     return n, high
 
 
@@ -246,7 +302,7 @@ def best_partition(
     for i in range(intervals):
         best += interval_cost(table, prefix, k, bounds[i], bounds[i + 1])
     useful = np.empty(q + 1, np.int64)
-    n, most = _narrow(useful, table, prefix, columns, whole, prior, k, intervals, best)
+    n, most = _narrow(useful, table, prefix, columns, whole, prior, bounds, k, intervals, best)
     most = min(most, n)
     for c in range(len(columns)):
         for v in range(n + 1):
@@ -263,7 +319,7 @@ def best_partition(
             layers[e, i] = np.inf
     layers[0, 0] = 0.0
     for e in range(1, n + 1):
-        _costs_to(row[:e], table, columns, whole, k)
+        _costs_to(row[:e], table, columns, whole, k, ZERO)
         for a in range(e):
             before, after = layers[a, :most], layers[e, 1:]
             for i in range(len(after)):
@@ -279,7 +335,7 @@ def best_partition(
     bounds[found] = q
     e = n
     for i in range(found, 1, -1):
-        _costs_to(row[:e], table, columns, whole, k)
+        _costs_to(row[:e], table, columns, whole, k, ZERO)
         at = i - 1
         for a in range(i - 1, e):
             if layers[a, i - 1] + row[a] < layers[at, i - 1] + row[at]:

@@ -22,7 +22,7 @@ from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 from bayou.kernels.sorting import sort_runs
 from bayou.kernels.tuple_budget import HEAD, bound_of, copy_row, is_exact, may_stay, shrink
 from bayou.kernels.tuple_lists import insert
-from bayou.kernels.tuple_search import CHANGED, search
+from bayou.kernels.tuple_search import CHANGED, collect, common_gap, search
 from bayou.kernels.whole_tuples import (
     TILE,
     WHOLE,
@@ -133,31 +133,6 @@ def absorb(tuples: Floats, opened: Flags, sums: Floats, size: int, limit: float,
     return found or beyond > 0.0
 
 
-@kernel
-def common_gap(tuples: Floats, x: Floats, size: int) -> int:
-    """Return the gap that contains all of x, -1 if there is none. O(log m), O(n) if there is one.
-
-    tuples : float64[m, 4 + K], in
-    x : float64[n], in; NaN = missing
-    """
-    if len(x) == 0:
-        return -1
-    q = 0
-    end = size
-    while q < end:
-        middle = (q + end) // 2
-        if tuples[middle, 0] < x[0]:
-            q = middle + 1
-        else:
-            end = middle
-    low = tuples[q - 1, 0] if q > 0 else -np.inf
-    high = tuples[q, 0] if q < size else np.inf
-    for i in range(len(x)):
-        if not low < x[i] < high:
-            return -1
-    return q
-
-
 @inner_kernel
 def sum_by_spot(sums: Floats, spots: NDArray[np.uint64], labels: Codes, weights: Floats) -> None:
     """Add up weights per spot and class. O(n).
@@ -169,40 +144,6 @@ def sum_by_spot(sums: Floats, spots: NDArray[np.uint64], labels: Codes, weights:
     """
     for i in range(len(spots)):
         sums[spots[i], labels[i]] += weights[i]
-
-
-@inner_kernel
-def collect(
-    found: Floats, rows: Index, ends: Index, x: Floats, spots: NDArray[np.uint64], gaps: Floats, opened: Flags,
-    size: int,
-) -> int:  # fmt: skip
-    """Write the values that lie in opened gaps, gap after gap, and their rows; return how many. O(n + m).
-
-    found : float64[n + 1], out
-    rows : int64[n + 1], out
-    ends : int64[m + 1], out; where the values of each gap end
-    x : float64[n], in
-    spots : uint64[n], in
-    gaps : float64[m + 1], in; the number of values in each gap
-    opened : bool[m + 1], in
-    """
-    inside = np.empty(len(x) + 1, np.int64)
-    n = 0
-    for i in range(len(x)):
-        spot = spots[i]
-        inside[n] = i  # without a branch, which would be mispredicted too often
-        n += int((spot & np.uint64(1)) < np.uint64(opened[spot >> np.uint64(1)]))
-    end = 0
-    for q in range(size + 1):
-        ends[q] = end
-        end += np.int64(gaps[q]) * np.int64(opened[q])
-    for i in inside[:n]:
-        q = spots[i] >> np.uint64(1)
-        at = np.uint64(ends[q])
-        found[at] = x[i]
-        rows[at] = i
-        ends[q] += 1
-    return n
 
 
 @kernel_piece

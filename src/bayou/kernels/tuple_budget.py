@@ -8,23 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from bayou.block import Floats, Index
-from bayou.kernels.jit import ZERO, inner_kernel, kernel, tight_kernel
+from bayou.kernels.jit import ZERO, inner_kernel, tight_kernel
 
 HEAD = 4  # v, g, D, e stand before the classes
 RISE = 1.25  # factor from one limit of u to the next
 LEAST_LIMIT = 1e-300  # below this, multiplying by RISE may round to the same number, in an endless loop
 NEVER = np.int64(2**63 - 1)  # above the rank of any cost
 SPARE = 5  # a list is shortened tuple by tuple once it is this part above its budget
-
-
-@kernel
-def clear(row: Floats) -> None:
-    """row = 0. O(K).
-
-    row : float64[4 + K], out
-    """
-    for c in range(len(row)):
-        row[c] = 0.0
 
 
 @tight_kernel
@@ -124,7 +114,7 @@ def least_of(ranks: Index) -> int:
     least = NEVER
     for i in range(len(ranks)):
         least = min(least, ranks[i])
-    return least
+    return int(least)
 
 
 @inner_kernel

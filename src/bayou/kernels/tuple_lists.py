@@ -12,7 +12,6 @@ from bayou.kernels.tuple_budget import (
     LEAST_LIMIT,
     RISE,
     bound_of,
-    clear,
     copy_row,
     is_exact,
     may_stay,
@@ -49,7 +48,7 @@ def insert_each(
 ) -> int:
     """Write a tuple for each distinct value of start..end, which lie in one gap; return where the list ends. O(K n).
 
-    work : float64[m + n, 4 + K], out; from `at` on
+    work : float64[m + n, 4 + K], in/out; from `at` on; zeros before
     x : float64[n], in; increasing
     rows : int64[n], in; where each x has its class and weight
     labels : int32[B], in
@@ -57,15 +56,14 @@ def insert_each(
     """
     for i in range(start, end):
         if i == start or x[i] != x[i - 1]:
-            for c in range(work.shape[1]):
-                work[at, c] = 0.0
             work[at, 2] = u
             at += 1
         w = weights[rows[i]]
-        work[at - 1, 0] = x[i]  # the last of equal values: 0 may have either sign
-        work[at - 1, 1] += w
-        work[at - 1, 3] += w
-        work[at - 1, HEAD + labels[rows[i]]] += w
+        row = work[at - 1]
+        row[0] = x[i]  # the last of equal values: 0 may have either sign
+        row[1] += w
+        row[3] += w
+        row[HEAD + labels[rows[i]]] += w
     return at
 
 
@@ -78,7 +76,7 @@ def insert_run(
     A tuple moves on to the next value while its u stays within `limit`, which is above 0. The value after the widest
     step is a tuple of its own, because the next values often fall in front of it; so is a minimum (`lowest`).
 
-    work : float64[n, 4 + K], out
+    work : float64[n, 4 + K], in/out; zeros before
     x : float64[n], in; increasing, n > 0
     rows : int64[n], in; where each x has its class and weight
     labels : int32[B], in
@@ -89,7 +87,6 @@ def insert_run(
     closed = False
     g = 0.0
     e = 0.0
-    clear(work[0])
     for i in range(len(x)):
         if i > 0 and x[i] != x[i - 1]:
             special = i == alone
@@ -100,7 +97,6 @@ def insert_run(
                 row[2] = u
                 row[3] = e
                 at += 1
-                clear(work[at])
                 g = 0.0
                 closed = special
             e = 0.0
@@ -130,7 +126,7 @@ def insert(
     budget: int,
     first: float,
 ) -> int:
-    """Write the list, the values of x with D = u of the gap they lie in, and the order of all; return its length. O(K m).
+    """Write the list, the values of x with D = u of their gap, and the order of all; return its length. O(K m).
 
     work : float64[size + n, 4 + K], out; the tuples of the list, then the new ones
     alive : int64[size + n], out; where the tuples of the new list stand in `work`
@@ -143,6 +139,9 @@ def insert(
     """
     for q in range(size):
         copy_row(work[q], tuples[q])
+    for new in range(size, size + ends[size]):
+        for c in range(work.shape[1]):
+            work[new, c] = 0.0
     length = 0
     made = size
     i = 0

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.block import Codes, Floats
+from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
 from bayou.kernels.sorting import is_below
 
@@ -94,7 +94,7 @@ def fill_guide(guide: Codes, keys: Floats, scale: float) -> int:
         most = max(most, guide[b])
         before += guide[b]
         guide[b] = before
-    return np.int64(most)
+    return int(most)
 
 
 @inner_kernel
@@ -168,3 +168,62 @@ def search(
         spots[i] = np.uint64(guide[np.uint64(bucket_of(x[i], low, scale[0], last))])
     halve(spots, keys, x, half[0])
     mark_equal(spots, keys, x, 2 * size + 1)
+
+
+@kernel
+def common_gap(tuples: Floats, x: Floats, size: int) -> int:
+    """Return the gap that contains all of x, -1 if there is none. O(log m), O(n) if there is one.
+
+    tuples : float64[m, 4 + K], in
+    x : float64[n], in; NaN = missing
+    """
+    if len(x) == 0:
+        return -1
+    q = 0
+    end = size
+    while q < end:
+        middle = (q + end) // 2
+        if tuples[middle, 0] < x[0]:
+            q = middle + 1
+        else:
+            end = middle
+    low = tuples[q - 1, 0] if q > 0 else -np.inf
+    high = tuples[q, 0] if q < size else np.inf
+    for i in range(len(x)):
+        if not low < x[i] < high:
+            return -1
+    return q
+
+
+@inner_kernel
+def collect(
+    found: Floats, rows: Index, ends: Index, x: Floats, spots: NDArray[np.uint64], gaps: Floats, opened: Flags,
+    size: int,
+) -> int:  # fmt: skip
+    """Write the values that lie in opened gaps, gap after gap, and their rows; return how many. O(n + m).
+
+    found : float64[n + 1], out
+    rows : int64[n + 1], out
+    ends : int64[m + 1], out; where the values of each gap end
+    x : float64[n], in
+    spots : uint64[n], in
+    gaps : float64[m + 1], in; the number of values in each gap
+    opened : bool[m + 1], in
+    """
+    inside = np.empty(len(x) + 1, np.int64)
+    n = 0
+    for i in range(len(x)):
+        spot = spots[i]
+        inside[n] = i  # without a branch, which would be mispredicted too often
+        n += int((spot & np.uint64(1)) < np.uint64(opened[spot >> np.uint64(1)]))
+    end = 0
+    for q in range(size + 1):
+        ends[q] = end
+        end += int(gaps[q]) * int(opened[q])
+    for i in inside[:n]:
+        q = spots[i] >> np.uint64(1)
+        at = np.uint64(ends[q])
+        found[at] = x[i]
+        rows[at] = i
+        ends[q] += 1
+    return n
