@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bayou.block import Block, Floats
+from bayou.evaluate.curve import Curve
 from bayou.evaluate.record import Record
 from bayou.kernels.outcomes import EDGES, PORTION
 from bayou.summaries.outcomes import class_plan, scored_rows
@@ -185,3 +186,11 @@ def test_a_copy_is_independent() -> None:
     record.update(rows(100, 3, [1.0]))
     assert twin.running.weight == 100.0
     assert record.running.weight == 200.0
+
+
+def test_curves_are_equal_if_their_values_are() -> None:
+    points = np.full((1, 3, 2), np.nan)
+    assert Curve((10,), points) == Curve((10,), points.copy())
+    assert hash(Curve((10,), points)) == hash(Curve((10,), points.copy()))
+    assert Curve((10,), points) != Curve((11,), points)
+    assert Curve((10,), points) != Curve((10,), np.zeros((1, 3, 2)))

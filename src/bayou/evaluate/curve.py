@@ -50,6 +50,14 @@ class Curve:
     rows: tuple[int, ...]
     points: Floats = field(repr=False)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same values at the same row numbers."""
+        same = isinstance(other, Curve) and self.rows == other.rows
+        return same and np.array_equal(self.points, other.points, equal_nan=True)
+
+    def __hash__(self) -> int:
+        return hash(self.rows)
+
     @cached_property
     def running(self) -> Mapping[str, tuple[float, ...]]:
         """The values over all rows so far, by metric."""
