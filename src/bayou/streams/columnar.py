@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Mapping
 from typing import BinaryIO, NamedTuple, Protocol
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from bayou.dates import is_text
+from bayou.dates import is_text, names_of_dates, read_arrow
 from bayou.errors import DataError
 from bayou.plain_text import SENTENCES, are_sentences
-from bayou.streams import limits
-from bayou.streams.batch_rows import BatchRows
+from bayou.streams import cells, limits
+from bayou.streams import compute as pc
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
 from bayou.streams.chunked import ChunkedSource, Feed, Outline
+from bayou.streams.columns import Columns, NumberColumns
+from bayou.streams.dates import NO_DATE, dates, remedy
 from bayou.streams.layout import Layout
-from bayou.streams.policy import Chunk, flush
+from bayou.streams.policy import Chunk, Draft, flush
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.sentences import warn_of_nominal_sentences
 from bayou.streams.source import ColumnType
 from bayou.streams.string_views import without_views
-from bayou.threads import over_pieces, ranges
 
 STRIDE = 1 << 32  # a place is the number of a row group or record batch, times this, plus a batch within it
 # added to the numbers of batches of `limits.BATCH` rows; smaller numbers are those of older checkpoints
@@ -40,8 +40,8 @@ class BatchFeed(Feed, Protocol):
     schema: pa.Schema
     names: list[str]
 
-    def take(self) -> Sequence[pa.RecordBatch] | None:
-        """The next batches, which have the same rows and a part of the columns each; None at the end."""
+    def take(self) -> pa.RecordBatch | None:
+        """The next batch, or None at the end."""
 
 
 class ColumnarSource(ChunkedSource):
@@ -50,23 +50,23 @@ class ColumnarSource(ChunkedSource):
     def __init__(self, batches: BatchFeed, read_options: ReadOptions) -> None:
         self._read_options = read_options
         self._batches = batches
-        layout = batch_layout(batches.schema, read_options)
-        outline = Outline(layout.columns, layout.target)
+        self._layout = batch_layout(batches.schema, read_options)
+        outline = Outline(self._layout.columns, self._layout.target)
         super().__init__(outline, read_options.rejects(), self._batches)
-        self._batch_rows = BatchRows(layout)
         self._batches.names = [*self.columns, *([self.target] if self.target is not None else [])]
 
     def _load(self, record: int) -> Chunk | None:
-        batches = self._batches.take()
-        if batches is None:
+        batch = self._batches.take()
+        if batch is None:
             return None
-        batches = [without_views(batch) for batch in batches]
+        batch = without_views(batch)
         if record == 0:
-            first = {name: batch for batch in batches for name in batch.schema.names}
             warn_of_nominal_sentences(
-                [name for name in self.columns if self._sentences(name, first[name].column(name))]
+                [name for name in self.columns if self._sentences(name, batch.column(name))]
             )
-        return flush(self._batch_rows.draft(*batches), self._read_options.policy, record)
+
+        draft = fill_from_batch(batch, self._layout)
+        return flush(draft, self._read_options.policy, record)
 
     def _sentences(self, name: str, values: pa.Array) -> bool:
         """Whether a nominal column that is not declared holds sentences."""
@@ -88,6 +88,39 @@ def batch_layout(schema: pa.Schema, read_options: ReadOptions) -> Layout:
     return Layout(read_options.typed(types), target, label, {}, tuple(schema.names))
 
 
+def fill_from_batch(batch: pa.RecordBatch, layout: Layout) -> Draft:
+    """The rows of a batch as columns of the layout's kinds, and the cells that do not fit."""
+
+    def raw(i: int) -> bytes:
+        return repr(batch.slice(i, 1).to_pylist()[0]).encode()
+
+    def number(name: str) -> pa.Array:
+        return source_columns[name].cast(pa.float64(), safe=False)
+
+    names = [*layout.columns, *([layout.target] if layout.target is not None else [])]
+    # a dictionary, since to get each column by its name takes twice as long
+    source_columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    numbers = _numbers(
+        {name: source_columns[name] for name, column in layout.columns.items() if column.kind == "numeric"}
+    )
+    columns = Columns(names, number, numbers)
+    draft = Draft(columns, np.arange(batch.num_rows, dtype=np.int64), batch.num_rows, raw)
+    for name in names:
+        if numbers is None or name not in numbers.names:
+            kind = layout.label if name == layout.target else layout.columns[name].kind
+            kind = "numeric" if kind == "float64" else kind
+            columns[name] = _fitted(draft, name, kind, source_columns[name])
+    return draft
+
+
+def _numbers(columns: Mapping[str, pa.Array]) -> NumberColumns | None:
+    """The numeric columns, if every value of their types is a number, so that none can be a misfit."""
+    types = {column.type for column in columns.values()}
+    if not types or not all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in types):
+        return None
+    return NumberColumns(tuple(columns), list(columns.values()))
+
+
 class HandedBatches:
     """Record batches from an iterator, which can be read once: a partition of a distributed table."""
 
@@ -95,13 +128,13 @@ class HandedBatches:
         self.schema, self.names, self.place = schema, list(schema.names), 0
         self._batches, self._name = iter(batches), name
 
-    def take(self) -> Sequence[pa.RecordBatch] | None:
+    def take(self) -> pa.RecordBatch | None:
         """The next batch, or None at the end."""
         batch = next(self._batches, None)
-        if batch is None:
-            return None
-        self.place += 1
-        return [batch.select(self.names)]
+        if batch is not None:
+            self.place += 1
+            batch = batch.select(self.names)
+        return batch
 
     def seek(self, place: int) -> None:
         """Raise DataError: batches can be read only once."""
@@ -131,21 +164,22 @@ class Batches:
         self._file = reader.aside()
         self.place, self.limit = 0, sys.maxsize
         self.names: list[str] = []
-        self._iterator: Iterator[tuple[int, Sequence[pa.RecordBatch]]] | None = None
+        self._iterator: Iterator[tuple[int, pa.RecordBatch]] | None = None
         try:
             self._reader = _reader(self._file, format)
             self.schema = self._reader.schema
         except _TROUBLE as error:
             raise self._damage(error) from error
 
-    def take(self) -> Sequence[pa.RecordBatch] | None:
-        """The next batches, which have the same rows and a part of the columns each; None at the end."""
+    def take(self) -> pa.RecordBatch | None:
+        """The next batch, or None at the end."""
         try:
             if self._iterator is None:
                 self._iterator = self._reader.batches(self.place, self.names, self.limit)
             item = next(self._iterator, None)
             if item is None:
                 return None
+            item[1].validate(full=True)
         except _TROUBLE as error:
             raise self._damage(error) from error
         self.place = item[0]
@@ -180,10 +214,8 @@ class Batches:
 class _Reader(Protocol):
     schema: pa.Schema
 
-    def batches(
-        self, place: int, names: list[str], limit: int
-    ) -> Iterator[tuple[int, Sequence[pa.RecordBatch]]]:
-        """Validated batches from a place on, each with the place after it, up to the group at `limit`."""
+    def batches(self, place: int, names: list[str], limit: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Batches from a place on, each with the place after it, up to the group at `limit`."""
 
     def share(self, place: int) -> float | None: ...
 
@@ -206,72 +238,25 @@ class _Batches(NamedTuple):
 
 
 class _ParquetFile:
-    """A Parquet file, decoded by several readers of a part of the columns each, so that threads can share the work.
-
-    Arrow's own threads share the columns of every batch anew, which takes half as much time again for batches as small
-    as these.
-    """
-
     def __init__(self, file: BinaryIO) -> None:
-        self._bytes = pa.PythonFile(file, mode="r")  # Arrow locks it while a reader is using it
-        self._files = [pa.parquet.ParquetFile(self._bytes, pre_buffer=False)]
-        self._metadata, self.schema = self._files[0].metadata, self._files[0].schema_arrow
+        self._file = pa.parquet.ParquetFile(file, pre_buffer=False)
+        self.schema = self._file.schema_arrow
 
-    def batches(
-        self, place: int, names: list[str], limit: int
-    ) -> Iterator[tuple[int, Sequence[pa.RecordBatch]]]:
+    def batches(self, place: int, names: list[str], limit: int) -> Iterator[tuple[int, pa.RecordBatch]]:
         first, last = divmod(place, STRIDE)
-        for group in range(first, min(limit // STRIDE, self._metadata.num_row_groups)):
+        for group in range(first, min(limit // STRIDE, self._file.metadata.num_row_groups)):
             cut = _Batches.at(last)
-            readers = self._readers(group, names, cut.rows)
-            for number, batches in enumerate(_side_by_side(readers), cut.base + 1):
+            batches = self._file.iter_batches(cut.rows, [group], columns=names, use_threads=False)
+            for number, batch in enumerate(batches, cut.base + 1):
                 if number > last:
-                    yield group * STRIDE + number, batches
+                    yield group * STRIDE + number, batch
             last = 0
 
-    def _readers(self, group: int, names: list[str], rows: int) -> list[Iterator[pa.RecordBatch]]:
-        """Readers of a row group in batches of `rows`: two for each thread, since columns differ in what they cost."""
-        threads = len(ranges(len(names), 2 * limits.COLUMNS_OF_A_READER))
-        parts = 2 * threads if threads > 1 else 1
-        while len(self._files) < parts:
-            another = pa.parquet.ParquetFile(self._bytes, metadata=self._metadata, pre_buffer=False)
-            self._files.append(another)
-        return [
-            self._files[i].iter_batches(rows, [group], columns=names[i::parts], use_threads=False)
-            for i in range(parts)
-        ]
-
-    @cached_property
-    def _rows_up_to(self) -> list[int]:
-        """Rows before each row group, and at last of all."""
-        meta = self._metadata
-        return [*accumulate((meta.row_group(i).num_rows for i in range(meta.num_row_groups)), initial=0)]
-
     def share(self, place: int) -> float | None:
-        (group, last), up_to = divmod(place, STRIDE), self._rows_up_to
-        group = min(group, len(up_to) - 1)
-        rows = min(up_to[group] + _Batches.at(last).before(last), up_to[min(group + 1, len(up_to) - 1)])
-        return rows / up_to[-1] if up_to[-1] > 0 else None
-
-
-def _side_by_side(readers: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[Sequence[pa.RecordBatch]]:
-    """The batches of readers that have the same rows, read by as many threads as there are."""
-    while True:
-        batches: list[pa.RecordBatch | None] = [None] * len(readers)
-
-        def read(lo: int, hi: int, batches: list[pa.RecordBatch | None] = batches) -> None:
-            for i in range(lo, hi):
-                batch = batches[i] = next(readers[i], None)
-                if batch is not None:
-                    batch.validate(full=True)
-
-        over_pieces(read, len(readers), 1)
-        heights = {None if batch is None else batch.num_rows for batch in batches}
-        if len(heights) > 1:  # kernels that read by addresses do not check bounds
-            raise pa.ArrowInvalid("columns of different lengths")
-        if None in heights:
-            return
-        yield batches
+        meta, (group, last) = self._file.metadata, divmod(place, STRIDE)
+        sizes = [meta.row_group(i).num_rows for i in range(min(group + 1, meta.num_row_groups))]
+        rows = sum(sizes[:group]) + min(_Batches.at(last).before(last), sum(sizes[group:]))
+        return rows / meta.num_rows if meta.num_rows > 0 else None
 
 
 class _ArrowFile:
@@ -287,9 +272,7 @@ class _ArrowFile:
         self._file.seek(0)
         return pa.ipc.open_file(self._file) if self._random else pa.ipc.open_stream(self._file)
 
-    def batches(
-        self, place: int, names: list[str], limit: int
-    ) -> Iterator[tuple[int, Sequence[pa.RecordBatch]]]:
+    def batches(self, place: int, names: list[str], limit: int) -> Iterator[tuple[int, pa.RecordBatch]]:
         reader = self._open()
         first, last = divmod(place, STRIDE)
         if self._random:
@@ -301,9 +284,7 @@ class _ArrowFile:
             cut = _Batches.at(last)
             for number, start in enumerate(range(0, batch.num_rows, cut.rows), cut.base + 1):
                 if number > last:
-                    part = batch.select(names).slice(start, cut.rows)
-                    part.validate(full=True)
-                    yield i * STRIDE + number, [part]
+                    yield i * STRIDE + number, batch.select(names).slice(start, cut.rows)
             last = 0
 
     def share(self, place: int) -> float | None:
@@ -353,3 +334,44 @@ def _label(field: pa.Field) -> Label:
 
 def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _fitted(draft: Draft, name: str, kind: str, column: pa.Array) -> pa.Array:
+    """The column as float64, dictionary, string, dates or labels; cells that do not fit are marked in the draft."""
+    if pa.types.is_dictionary(column.type):
+        plain = column.type == cells.NOMINAL and kind == "nominal"
+        column = column if plain else column.cast(column.type.value_type)
+    if kind == "bool":
+        return column
+    if kind == "int64":
+        large = pa.types.is_uint64(column.type) and (pc.max(column).as_py() or 0) >= 2**63
+        if large:
+            bad = pc.greater_equal(column, pa.scalar(2**63, pa.uint64())).fill_null(False)
+            draft.mark(name, bad.to_numpy(zero_copy_only=False), "a label beyond 2^63", column)
+            column = pc.if_else(bad, pa.scalar(None, pa.uint64()), column)
+        return column.cast(pa.int64())
+    if pa.types.is_temporal(column.type):
+        return column if kind == "date" else _undated(column, kind)
+    if kind == "date":
+        text = column.cast(pa.string())
+        column, marks = dates(text)
+        draft.mark(name, marks, NO_DATE, text, remedy(name))
+        return column
+    if kind == "numeric":
+        if is_text(column.type):
+            text = column.cast(pa.string())
+            values, marks = cells.numbers(text)
+            draft.mark(name, marks, "not a number", text)
+            return values
+        return column.cast(pa.float64(), safe=False)
+    text = column if column.type == cells.NOMINAL else column.cast(pa.string())
+    return text.dictionary_encode() if kind == "nominal" and text.type != cells.NOMINAL else text
+
+
+def _undated(column: pa.Array, kind: str) -> pa.Array:
+    """Dates, times of day and spans as seconds or, if they are to be nominal or text, as names."""
+    dates, seconds = read_arrow(column)
+    if kind == "numeric":
+        return pa.array(seconds, pa.float64(), mask=seconds != seconds)
+    text = pa.array(names_of_dates(dates, seconds), pa.string())
+    return text.dictionary_encode() if kind == "nominal" else text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, KeysView, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -67,16 +67,6 @@ class NumberColumns:
         self._integers, self._doubles = (
             np.array(addresses[k], np.int64).reshape(-1, 2) for k in (True, False)
         )
-
-    @classmethod
-    def in_place(
-        cls, names: tuple[str, ...], batches: Sequence[pa.RecordBatch], integers: Index, doubles: Index
-    ) -> Self:
-        """Columns of batches with no number missing, by places and addresses of those of integers and of doubles."""
-        columns = cls.__new__(cls)
-        columns.names, columns._rows, columns._owners = names, batches[0].num_rows, list(batches)
-        columns._integers, columns._doubles = integers, doubles
-        return columns
 
     def _address(self, column: pa.Array) -> int:
         """The address of a column's numbers, with NaN for missing ones."""

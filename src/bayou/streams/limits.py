@@ -13,5 +13,4 @@ HEAD = 1 << 20  # bytes whose hash identifies a stream
 # Rows of a columnar file parsed at once. Writers of Parquet end a page after 20,000 rows; batches that end inside one
 # take Arrow a quarter more time, most of it to move their memory.
 BATCH = 20_000
-COLUMNS_OF_A_READER = 4  # fewer columns of a Parquet file are not worth a reader of their own
 OLDER_BATCH = 16_384  # as BATCH, for places in older checkpoints, which count such batches

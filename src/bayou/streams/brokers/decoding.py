@@ -11,8 +11,7 @@ import pyarrow.ipc
 
 from bayou.errors import DataError, OptionError
 from bayou.streams import cells
-from bayou.streams.batch_rows import BatchRows
-from bayou.streams.columnar import batch_layout
+from bayou.streams.columnar import batch_layout, fill_from_batch
 from bayou.streams.delimited import DelimitedRows, bytes_of_cells, delimited_layout
 from bayou.streams.jsonl import JsonObjects, json_layout
 from bayou.streams.layout import Layout
@@ -103,7 +102,7 @@ class _Arrow:
     one_row = False
 
     def __init__(self, layout: Layout) -> None:
-        self._layout, self._batch_rows = layout, BatchRows(layout)
+        self._layout = layout
 
     def draft(self, messages: Sequence[bytes]) -> Draft:
         (message,) = messages
@@ -112,7 +111,7 @@ class _Arrow:
                 table = reader.read_all().combine_chunks()
             table.validate(full=True)
             (batch,) = table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
-            return self._batch_rows.draft(without_views(batch))
+            return fill_from_batch(without_views(batch), self._layout)
         except _TROUBLE as problem:
             no_columns = {name: pa.array([], pa.string()) for name in self._names()}
             misfit = Misfit(0, None, "not an Arrow IPC stream of these columns", str(problem)[:60])
