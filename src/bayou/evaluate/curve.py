@@ -52,8 +52,9 @@ class Curve:
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same values at the same row numbers."""
-        same = isinstance(other, Curve) and self.rows == other.rows
-        return same and np.array_equal(self.points, other.points, equal_nan=True)
+        if not isinstance(other, Curve) or self.rows != other.rows:
+            return False
+        return np.array_equal(self.points, other.points, equal_nan=True)
 
     def __hash__(self) -> int:
         return hash(self.rows)
