@@ -17,6 +17,7 @@ from numba.core import config
 
 from bayou.kernels import kernel_cache
 from bayou.kernels.class_counts import add_vector
+from bayou.kernels.jit import kernel
 from bayou.kernels.kernel_cache import (
     LEVELS,
     KernelCache,
@@ -220,16 +221,16 @@ def test_an_entry_is_found_by_name_and_types(shipped: Path) -> None:
 def test_the_folder_is_tried_once_and_created_again_where_it_has_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add_vector(np.zeros((2, 3)), np.arange(3.0))
     tried, temporary = [], tempfile.TemporaryFile
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda dir: tried.append(dir) or temporary(dir=dir))
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "cache"))
-    (types, compiled), *_ = add_vector.overloads.items()  # type: ignore[attr-defined]
-    for kernel in (row_sum, add_vector):
-        folder = KernelCache(kernel.py_func).cache_path  # type: ignore[attr-defined]
+    for each in (row_sum, add_vector):
+        folder = KernelCache(each.py_func).cache_path  # type: ignore[attr-defined]
     assert tried == [folder]
     shutil.rmtree(tmp_path / "cache")
+    compiled = kernel(add_vector.py_func)  # type: ignore[attr-defined]
+    compiled(np.zeros((2, 3)), np.arange(3.0))
+    (types,) = compiled.overloads
     kept = KernelCache(add_vector.py_func)  # type: ignore[attr-defined]
-    kept.save_overload(types, compiled)
-    assert kept.load_overload(types, add_vector.targetctx) is not None  # type: ignore[attr-defined]
+    assert kept.load_overload(types, compiled.targetctx) is not None
     assert tried == [folder, folder]

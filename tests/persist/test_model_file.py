@@ -294,3 +294,9 @@ def test_saving_replaces_atomically_and_leaves_nothing_behind(tmp_path: Path) ->
 def test_only_regular_files_are_read() -> None:
     with pytest.raises(ModelFileError, match="is not a file of at most"):
         files.load("/dev/zero")
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no such folder") as caught:
+        NaiveBayes().fit([[1.0], [2.0]], ["a", "b"]).save(tmp_path / "models" / "m.bayou")
+    assert caught.value.filename == str(tmp_path / "models")

@@ -93,7 +93,7 @@ def read_column(
     """Compute peak, centre and half of every class in one column, and the bounds that `read_row` needs to update them.
 
     peak : float64[K, p], out, or [K, 0] where nobody asks; centre, half : float64[K, p], out
-    bounds : float64[3, p], out, ceiling (0 if a class leans on the pooled variance), reach and origin
+    bounds : float64[3, p], out, ceiling (0 if a class uses the pooled variance), reach and origin
     n, mean, m2 : float64[K, p], in
     """
     middle, spread = pooled(n, mean, m2, j)

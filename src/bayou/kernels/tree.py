@@ -151,11 +151,11 @@ def learn_numeric(
             tables[slot, 0, label, j] = 0.5 * (math.log(half) - LOG_PI)
             tables[slot, 1, label, j], tables[slot, 2, label, j] = mean, half
     if narrow:
-        read_leaning(tables, bounds, moments, whole, s, c, weight)
+        read_with_pooled(tables, bounds, moments, whole, s, c, weight)
 
 
 @inner_kernel
-def read_leaning(
+def read_with_pooled(
     tables: Floats, bounds: Floats, moments: Floats, whole: Floats, s: int, c: int, weight: Floats
 ) -> None:
     """Recompute the tables of slot s after a row of class c, as `normal.read_columns` would for the possible classes.
@@ -196,13 +196,13 @@ def read_leaning(
         for j in range(p):
             size, spread = moments[slot, N, r, j], whole[SPREAD, j]
             var = moments[slot, M2, r, j] / size if size > 0.0 else 0.0
-            leans = (size <= 1.0 and var <= VARIES * spread) or var <= FLOOR * spread + TINY
-            own = 0.0 if size <= 1.0 or leans else var
+            is_pooled = (size <= 1.0 and var <= VARIES * spread) or var <= FLOOR * spread + TINY
+            own = 0.0 if size <= 1.0 or is_pooled else var
             if own < whole[NARROWEST, j]:
                 whole[NARROWEST, j] = own
             at = moments[slot, MEAN, r, j] if size > 0.0 else whole[MIDDLE, j]
             tables[slot, 1, r, j] = at if spread > 0.0 else 0.0
-            if leans:
+            if is_pooled:
                 tables[slot, 0, r, j], tables[slot, 2, r, j] = whole[LENT_PEAK, j], whole[LENT_HALF, j]
             # A class that used the pooled variance before, and no longer does, still has it in its table.
             elif r == label or not 0.25 < tables[slot, 2, r, j] * var < 1.0:

@@ -36,9 +36,11 @@ def write_atomic(path: str | os.PathLike[str], buffers: Iterable[bytes | memoryv
         finally:
             os.close(handle)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, FileNotFoundError) and not path.parent.exists():
+            raise FileNotFoundError(error.errno, "there is no such folder", str(path.parent)) from None
         raise
     sync_folder(path.parent)
 

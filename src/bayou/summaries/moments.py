@@ -23,7 +23,7 @@ from bayou.threads import over_ranges
 GRAIN = (
     1_000_000  # values worth a thread of their own: below this, memory rather than arithmetic is the limit
 )
-LOST = 1e-4  # of a column's variance: rounding errors beyond are told
+LOST = 1e-4  # share of a column's variance: of larger rounding errors, users are warned
 
 
 def _mean(name: str, array: Floats, summary: Moments) -> None:
