@@ -33,7 +33,9 @@ def check_writable(path: str, *inputs: str) -> None:
     for each in inputs:
         with contextlib.suppress(OSError):  # one of them is no file, or not there yet
             if os.path.samefile(place, each):
-                raise UsageError(f"the result would overwrite {path}, which is read", remedy="give another path")
+                raise UsageError(
+                    f"the result would overwrite {path}, which is read", remedy="give another path"
+                )
     folder = place.parent
     if place.is_dir():
         raise DataError(f"{path} is a folder", remedy="give the name of a file")
