@@ -16,6 +16,8 @@ from tests.seeds import LONG
 
 from bayou import NaiveBayes
 from bayou.encoding import Encoder, frames, lookup
+from bayou.encoding.exported import ExportedStruct
+from bayou.encoding.frames import polars_columns
 from bayou.kernels.look_up import SOME
 from bayou.schema import Declared, Schema
 
@@ -193,3 +195,43 @@ def test_bytes_and_decimals_of_polars_have_their_own_types_in_every_frame():
                 -1 if cell is None else [b"a", b"b"].index(cell) for cell in c
             ]
             assert block.numeric[:, 0].tolist() == pytest.approx([1.5, np.nan], nan_ok=True)
+
+
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["b", "a", "c"])], ids=str)
+def test_codes_of_polars_are_read_where_they_lie(dtype):
+    """Slices, chunks, missing cells and other columns between them, with the codes that polars itself shows."""
+    cells = pl.Series("name", ["a", None, "b", "a", "c", None, "b", "b", "a"] * 3, dtype=dtype)
+    frame = pl.DataFrame({"number": range(27), "name": cells, "other": cells.reverse()})
+    for rows in (
+        frame,
+        frame[5:],
+        frame[3:20],
+        pl.concat([frame[7:], frame[:4]]),
+        frame[:0],
+        frame[[8, 1, 4]],
+    ):
+        for place, name in ((1, "name"), (2, "other")):
+            column, shown = polars_columns(rows)[place], rows[name].to_physical().to_list()
+            assert _codes(column) == shown
+            assert _codes(column[2:7]) == shown[2:7]
+            assert _codes(column[::2]) == shown[::2]
+            back = np.arange(len(rows))[::-1]
+            assert _codes(column.take(back)) == shown[::-1]
+            assert column.take(back).to_pylist() == rows[name].to_list()[::-1]
+
+
+def test_an_export_of_fewer_rows_is_refused():
+    struct = pl.DataFrame({"a": [1, 2, 3]}).to_struct("s")
+    assert len(ExportedStruct(struct, 3).columns()) == 1
+    with pytest.raises(OSError, match="no 4 rows"):
+        ExportedStruct(struct, 4)
+
+
+def _codes(column):
+    form = column.form
+    present = [True] * len(form)
+    if form.valid_address:
+        bits = np.unpackbits(form.valid, bitorder="little")
+        present = bits[form.offset : form.offset + len(form)].astype(bool).tolist()
+    missing = [not here or code < 0 for here, code in zip(present, form.indices.tolist(), strict=True)]
+    return [None if gone else code for gone, code in zip(missing, form.indices.tolist(), strict=True)]

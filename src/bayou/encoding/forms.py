@@ -8,8 +8,8 @@ Python objects are converted, once per batch. docs/data.md has the table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -27,36 +27,98 @@ _NONE.flags.writeable = False
 
 
 @dataclass(slots=True)
+class Indices:
+    """Indices into a dictionary, < 0 or not valid where missing, given by where they lie in memory."""
+
+    length: int
+    dtype: np.dtype[Any]  # of at most 32 bits
+    address: int  # of the first one
+    valid_address: int  # of the bitmap of present cells; 0 if all are present
+    offset: int  # the bit of the bitmap that belongs to the first cell
+    dictionary: Any
+    known_size: int | None  # polars does not say how many categories there are
+    memory: Any  # what keeps the memory alive
+
+    def __len__(self) -> int:
+        return self.length
+
+    @property
+    def indices(self) -> NDArray[np.int32]:
+        """The indices as 32-bit integers, copied if they are narrower."""
+        array = array_at(self.address, self.dtype, self.length, self.memory)
+        return array.view(np.int32) if array.dtype == np.uint32 else _read_only(array, np.int32)
+
+    @property
+    def valid(self) -> Bytes:
+        """The bitmap of present cells; empty if all are present."""
+        if not self.valid_address:
+            return _NONE
+        return array_at(self.valid_address, _BYTE, (self.offset + self.length + 7) // 8, self.memory)
+
+    @property
+    def size(self) -> int:
+        """How many entries the dictionary has, or at least those that are used: indices are less."""
+        return int(self.indices.max(initial=-1)) + 1 if self.known_size is None else self.known_size
+
+    def rows(self, lo: int, hi: int) -> Indices:
+        """The indices of the rows lo..hi, where they lie."""
+        address, offset = self.address + lo * self.dtype.itemsize, self.offset + lo
+        return replace(self, length=hi - lo, address=address, offset=offset)
+
+    def take(self, rows: NDArray[np.int64]) -> Indices:
+        """The indices of these rows, copied."""
+        taken = self.indices[rows]
+        if self.valid_address:
+            present = np.unpackbits(self.valid, bitorder="little")[self.offset + rows]
+            taken = np.where(present, taken, np.int32(-1))
+        return indices_of(taken, self.dictionary, self.known_size)
+
+
+def indices_of(codes: NDArray[Any], dictionary: Any, size: int | None) -> Indices:
+    """The form of codes in an array of NumPy's, of which those < 0 are missing."""
+    codes = np.ascontiguousarray(codes)
+    if codes.itemsize > 4:
+        codes = codes.astype(np.int32)
+    return Indices(len(codes), codes.dtype, address_of(codes), 0, 0, dictionary, size, codes)
+
+
+@dataclass(slots=True)
 class Coded:
     """A column of codes with a dictionary that is not Arrow's: a Categorical of pandas or of polars."""
 
-    codes: Any  # NumPy's integers, or an array of Arrow's
-    dictionary: Any  # pandas: the Index of categories; polars: the data type
-    native: Any  # the column itself
+    form: Indices  # its dictionary is the Index of categories of pandas, or the data type of polars
+    native: Callable[[], Any]  # returns the column itself
 
     def __len__(self) -> int:
-        return len(self.codes)
+        return self.form.length
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.to_pylist())
 
     def __getitem__(self, where: slice) -> Coded:
-        return Coded(self.codes[where], self.dictionary, self.native[where])
+        lo, hi, step = where.indices(len(self))
+        if step != 1:
+            return self.take(np.arange(lo, hi, step))
+        return Coded(self.form.rows(lo, max(lo, hi)), lambda: self.native()[where])
 
     def take(self, rows: NDArray[np.int64]) -> Coded:
-        native = self.native[rows] if hasattr(self.native, "gather") else self.native.take(rows)
-        return Coded(self.codes.take(rows), self.dictionary, native)
+        def native() -> Any:
+            column = self.native()
+            return column[rows] if hasattr(column, "gather") else column.take(rows)
+
+        return Coded(self.form.take(rows), native)
 
     def to_pylist(self) -> list[Any]:
-        return list(self.native)
+        return list(self.native())
 
     def arrow_dictionary(self) -> Any:
         """The categories as an Arrow array with a dictionary, which has their type; None if they have no common one."""
         import pyarrow as pa
 
-        names = not hasattr(self.dictionary, "equals")  # polars knows no other categories
+        categories = self.form.dictionary
+        names = not hasattr(categories, "equals")  # polars knows no other categories
         try:
-            return pa.array(["a name"] if names else self.dictionary, from_pandas=True).dictionary_encode()
+            return pa.array(["a name"] if names else categories, from_pandas=True).dictionary_encode()
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             return None
 
@@ -66,35 +128,10 @@ def held_categories(values: Any) -> Any:
 
     polars forgets categories that no column has any more, and would give their codes to others of the same name.
     """
-    return values.native.clear() if isinstance(values, Coded) and hasattr(values.native, "clear") else None
-
-
-@dataclass(slots=True)
-class Indices:
-    """Indices into a dictionary, < 0 or not valid where missing."""
-
-    integers: Any  # NumPy's, of at most 32 bits, or the Arrow array that holds them
-    dtype: np.dtype[Any]
-    address: int  # of the first one
-    valid: Bytes
-    offset: int
-    dictionary: Any
-    known_size: int | None  # polars does not say how many categories there are
-
-    def __len__(self) -> int:
-        return len(self.integers)
-
-    @property
-    def indices(self) -> NDArray[np.int32]:
-        """The indices as 32-bit integers, copied if they are narrower."""
-        stored = self.integers
-        array = stored if isinstance(stored, np.ndarray) else _integers(stored, self.dtype)
-        return array.view(np.int32) if array.dtype == np.uint32 else _read_only(array, np.int32)
-
-    @property
-    def size(self) -> int:
-        """How many entries the dictionary has, or at least those that are used: indices are less."""
-        return int(self.indices.max(initial=-1)) + 1 if self.known_size is None else self.known_size
+    if not isinstance(values, Coded):
+        return None
+    column = values.native()
+    return column.clear() if hasattr(column, "clear") else None
 
 
 @cache
@@ -187,7 +224,7 @@ def one_array(values: Any) -> Any:
 def form_of(values: Any) -> Form | None:
     """The column as kernels read it; None if they cannot."""
     if isinstance(values, Coded):
-        return _coded_form(values)
+        return values.form
     if is_arrow(values):
         return _arrow_form(one_array(values))
     if isinstance(values, np.ndarray):
@@ -195,15 +232,14 @@ def form_of(values: Any) -> Form | None:
         if kind in "iu" and values.dtype != np.uint64:
             return Integers(_read_only(values, np.int64), _NONE, 0, False)
         if kind == "b":  # bytes of 0 and 1 are places among both flags
-            flags = np.ascontiguousarray(values).view(np.uint8)
-            return Indices(flags, flags.dtype, address_of(flags), _NONE, 0, FLAGS, len(FLAGS))
+            return indices_of(np.ascontiguousarray(values).view(np.uint8), FLAGS, len(FLAGS))
     return _arrow_form(as_arrow(values)) if _of_objects(values) else None
 
 
 def dictionary_form(values: Any) -> Indices | None:
     """The column as indices into a dictionary, built if it has none; None if no compiled code can build it."""
     if isinstance(values, Coded):
-        return _coded_form(values)
+        return values.form
     array = one_array(values) if is_arrow(values) else as_arrow(values) if _of_objects(values) else None
     if array is None:
         return None
@@ -272,26 +308,16 @@ def _utf8(values: NDArray[np.str_]) -> Any:
     return pa.LargeStringArray.from_buffers(n, pa.py_buffer(ends), pa.py_buffer(data))
 
 
-def _coded_form(column: Coded) -> Indices:
-    codes = column.codes
-    if is_arrow(codes):
-        return _arrow_indices(codes, _integer_types()[codes.type.id], column.dictionary, None)
-    codes = np.ascontiguousarray(codes)
-    if codes.itemsize > 4:
-        codes = codes.astype(np.int32)
-    size = len(column.dictionary)
-    return Indices(codes, codes.dtype, address_of(codes), _NONE, 0, column.dictionary, size)
-
-
 def _arrow_indices(values: Any, dtype: np.dtype[Any], dictionary: Any, size: int | None) -> Indices:
     """The integers of an Arrow array, or its indices, of this type."""
-    offset, buffers = values.offset, values.buffers()
-    valid = _memory(buffers[0]) if values.null_count else _NONE
+    n, offset, buffers, memory = len(values), values.offset, values.buffers(), values
+    valid_address = buffers[0].address if values.null_count else 0
     if dtype.itemsize > 4 or buffers[1] is None:
         codes = _integers(values, dtype).astype(np.int32)
-        return Indices(codes, codes.dtype, address_of(codes), valid, offset, dictionary, size)
-    address = buffers[1].address + dtype.itemsize * offset
-    return Indices(values, dtype, address, valid, offset, dictionary, size)
+        dtype, address, memory = codes.dtype, address_of(codes), (values, codes)
+    else:
+        address = buffers[1].address + dtype.itemsize * offset
+    return Indices(n, dtype, address, valid_address, offset, dictionary, size, memory)
 
 
 def _arrow_form(values: Any) -> Form | None:
@@ -358,6 +384,21 @@ def _memory(
     ):  # a buffer that pyarrow has just made: a writeable array has another type and needs another kernel
         array.flags.writeable = False
     return array
+
+
+class _Memory:
+    """Memory at an address, as NumPy reads it."""
+
+    def __init__(self, address: int, dtype: np.dtype[Any], count: int, owner: Any) -> None:
+        self.__array_interface__ = {
+            "version": 3, "data": (address, True), "typestr": dtype.str, "shape": (count,)
+        }  # fmt: skip
+        self.owner = owner
+
+
+def array_at(address: int, dtype: np.dtype[Any], count: int, owner: Any) -> NDArray[Any]:
+    """A read-only array over memory that its owner keeps alive."""
+    return np.asarray(_Memory(address, dtype, count, owner)) if count else np.empty(0, dtype=dtype)
 
 
 def address_of(array: NDArray[Any]) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
+from functools import cache, partial
 from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayou.encoding.forms import Coded, one_array
+from bayou.encoding.forms import Coded, Indices, indices_of
 from bayou.missing import unmasked
 
 MOST_KNOWN = 8  # kinds of frames whose types are known
@@ -44,7 +44,7 @@ def _pandas_column(array: Any) -> Any:
         return array
     categories = getattr(array, "categories", None)
     if categories is not None:
-        return Coded(array.codes, categories, array)
+        return Coded(indices_of(array.codes, categories, len(categories)), lambda: array)
     import pyarrow as pa
 
     try:
@@ -59,43 +59,46 @@ def polars_columns(X: Any) -> list[Any]:
     import pyarrow as pa
 
     types = _TYPES.of(X)
-    codes = iter(_polars_codes(_select(X, types.coded)) if any(types.coded) else ())
-    arrow = iter(pa.table(_select(X, types.arrow)).columns if any(types.arrow) else ())
+    coded = _polars_codes(X, types) if types.coded else {}
+    if any(types.arrow):
+        chosen = X if all(types.arrow) else X[list(compress(X.columns, types.arrow))]
+        arrow = iter(pa.table(chosen).columns)
     if types.plain:
         return list(arrow)
     columns: list[Any] = []
-    for column, kind, is_coded, is_arrow in zip(X.get_columns(), *types[:3], strict=True):
-        if is_coded:
-            columns.append(Coded(next(codes), kind, column))
+    for j, (kind, is_arrow) in enumerate(zip(types.kinds, types.arrow, strict=True)):
+        if j in coded:
+            columns.append(coded[j])
         elif is_arrow:
             array = next(arrow)
             columns.append(array.cast("large_binary") if isinstance(kind, pl.Binary) else array)
         else:
-            columns.append(column.to_list())
+            columns.append(X.to_series(j).to_list())
     return columns
 
 
 class _Types(NamedTuple):
-    """The types of a frame's columns, which are Categoricals, which can be read as Arrow, and whether all can as it is.
-
-    Categoricals, objects and bytes cannot.
-    """
+    """The types of a frame's columns, which have codes (by the type of these), and which can be read as Arrow."""
 
     kinds: list[Any]
-    coded: list[bool]
+    coded: dict[int, np.dtype[Any]]  # Categoricals and Enums
     arrow: list[bool]
-    plain: bool
+    plain: bool  # whether all can be read as Arrow as they are; bytes cannot
 
     @classmethod
     def of(cls, kinds: list[Any]) -> _Types:
         import polars as pl
 
-        coded = [isinstance(kind, pl.Categorical) for kind in kinds]
-        arrow = [not isinstance(kind, pl.Categorical | pl.Object) for kind in kinds]
+        coded = {
+            j: np.dtype(str(pl.Series([], dtype=kind).to_physical().dtype).lower())
+            for j, kind in enumerate(kinds)
+            if isinstance(kind, pl.Categorical | pl.Enum)
+        }
+        arrow = [not isinstance(kind, pl.Categorical | pl.Enum | pl.Object) for kind in kinds]
         return cls(kinds, coded, arrow, all(arrow) and not any(isinstance(kind, pl.Binary) for kind in kinds))
 
 
-_NO_TYPES = _Types([], [], [], True)
+_NO_TYPES = _Types([], {}, [], True)
 
 
 class _KnownTypes:
@@ -143,17 +146,19 @@ def _fits(X: Any, empty: Any) -> bool:
     return True
 
 
-def _select(X: Any, mask: list[bool]) -> Any:
-    return X if all(mask) else X[list(compress(X.columns, mask))]
+def _polars_codes(X: Any, types: _Types) -> dict[int, Coded]:
+    """The Categoricals and Enums of a frame; their codes are asked for as one struct, which takes half the time."""
+    from bayou.encoding.exported import ExportedStruct  # imported only where there is polars
 
-
-def _polars_codes(X: Any) -> list[Any]:
-    """The codes of a frame of Categoricals as Arrow arrays; converted as one struct, they take half the time."""
-    import pyarrow as pa
-
-    struct = X.to_struct("codes").to_frame().select_seq(_physical()).to_series()
-    codes = one_array(pa.chunked_array(struct))
-    return [codes.field(j) for j in range(X.width)]
+    chosen = X if len(types.coded) == X.width else X[[X.columns[j] for j in types.coded]]
+    struct = chosen.to_struct("codes").rechunk().to_frame().select_seq(_physical()).to_series()
+    n, columns = len(X), {}
+    exported = ExportedStruct(struct, n)
+    for (j, dtype), (values, valid, offset) in zip(types.coded.items(), exported.columns(), strict=True):
+        address = values + offset * dtype.itemsize
+        form = Indices(n, dtype, address, valid, offset, types.kinds[j], None, exported)
+        columns[j] = Coded(form, partial(X.to_series, j))
+    return columns
 
 
 @cache

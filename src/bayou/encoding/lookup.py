@@ -195,13 +195,13 @@ def translate_known(rows: Codes, columns: Sequence[tuple[int, Lookup, Form | Non
     """
     known: list[int] = []
     places = []
+    n = len(rows)
     for i, (place, lookup, form) in enumerate(columns):
-        if isinstance(form, Indices) and len(form.integers) == len(rows):
+        if isinstance(form, Indices) and form.length == n:
             translation = lookup.translation_of(form)
             if translation is not None:
-                valid = address_of(form.valid) if len(form.valid) else 0
-                indices = form.address, *index_layout(form.dtype), valid, form.offset
-                known += (place, *indices, *translation.place)
+                valid = form.valid_address, form.offset
+                known += (place, form.address, *index_layout(form.dtype), *valid, *translation.place)
                 places.append(i)
     if not places:
         return list(range(len(columns)))
