@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
-from bayou.kernels.lanes import Lanes, put_lanes, two_at, two_of
+from bayou.kernels.lanes import Lanes, four_at, four_of, put_lanes
 from bayou.kernels.sums import TILE
 from bayou.kernels.value_counts import cell_seen, log_or_floor
 
@@ -114,11 +114,11 @@ def write_totals(present: Floats, totals: Floats, groups: NDArray[np.uint64]) ->
 
 @tight_kernel
 def term(above: Floats, below: Floats, cell: np.uint64, total: np.uint64) -> Lanes:
-    """Return log P(v | c) of a value for two neighbouring classes, in one register.
+    """Return log P(v | c) of a value for four neighbouring classes, in one register.
 
     above : float64[cells, wide], in; below : float64[m, wide], in; `cell` and `total` count through their rows
     """
-    return two_at(above, cell) - two_at(below, total)
+    return four_at(above, cell) - four_at(below, total)
 
 
 @kernel
@@ -140,21 +140,21 @@ def whole_predict_then_update(
     Returns False, with nothing changed, unless all weights and counts are integers (`are_whole`).
 
     While no value is missing or new, columns with as many values have the same totals, which are then stored once for
-    all of them. The sums are unrolled, two classes side by side in the four lanes of `row_sum`.
+    all of them. The sums are unrolled, four classes side by side in each of the four sums of `row_sum`.
     counts : float64[cells, K], in/out; present : float64[q, K], in/out; seen : int64[q], in/out
     out : float64[n, K], in/out; declared : int64[q], in; offsets : int64[q + 1], in; codes : int32[n, q], in
     y : int32[n], in, or none where nobody learns; w : float64[n], in; logs : float64[m], in, log of integers
     """
     if not are_whole(counts, present, seen, declared, y, w, alpha):
         return False
-    zero, one, two, three = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
+    zero, one, two, three, four = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     q, k = np.uint64(codes.shape[1]), np.uint64(out.shape[1])
-    wide = k + (k & one)
+    wide = (k + three) & ~three
     # The last row of both tables is 0, for missing and unseen values: adding 0 does not change the bits of a sum.
     above, below = np.zeros((len(counts) + 1, wide)), np.zeros((codes.shape[1] + 1, wide))
     totals, added, known = np.empty((q, k)), np.empty(q), np.empty(len(counts), np.bool_)
     cells, total_rows, groups = np.empty(q, np.uint64), np.empty(q, np.uint64), np.empty(q, np.uint64)
-    no_cell, both = np.uint64(len(counts)), np.empty(2)
+    no_cell, sums = np.uint64(len(counts)), np.empty(4)
     for place in range(len(counts)):
         known[place] = cell_seen(counts, place)
         for other in range(out.shape[1]):
@@ -177,8 +177,7 @@ def whole_predict_then_update(
             whole = end - ((end - begin) & three)
             first = zero
             while first < wide:
-                second = first + one
-                a = b = c = d = two_of(0.0)
+                a = b = c = d = four_of(0.0)
                 at = begin
                 while at < whole:
                     a = a + term(above, below, cells[at] * wide + first, total_rows[at] * wide + first)
@@ -197,11 +196,15 @@ def whole_predict_then_update(
                     at += one
                 if whole + two < end:
                     c = c + term(above, below, cells[at] * wide + first, total_rows[at] * wide + first)
-                put_lanes(both, zero, (a + b) + (c + d))
-                out[i, first] += both[zero]
-                if second < k:
-                    out[i, second] += both[one]
-                first += two
+                put_lanes(sums, zero, (a + b) + (c + d))
+                out[i, first] += sums[zero]
+                if first + one < k:
+                    out[i, first + one] += sums[one]
+                if first + two < k:
+                    out[i, first + two] += sums[two]
+                if first + three < k:
+                    out[i, first + three] += sums[three]
+                first += four
             begin = end
         if not learns:
             continue
