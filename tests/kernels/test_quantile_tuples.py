@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.naive import gk
 from tests.reach import reach
+from tests.seeds import LONG
 from tests.summaries.columns import ORDERS, block_of, filled, order
 
 from bayou.kernels import quantile_tuples as kernels
@@ -52,10 +56,11 @@ def test_columns_that_are_flushed_apart_are_those_flushed_together():
         )
         for values in (x, x + 0.1):  # into empty columns, and among tuples
             wanted, taken, rows = np.ones(3, dtype=np.int64), np.zeros(3, dtype=np.int64), np.arange(len(y))
+            ends = np.zeros((1, 2), dtype=np.int64)
             for lo, hi in ranges:
                 kernels.flush_columns(
                     summary.rows, summary.sizes, wanted, taken, summary.starts, values, summary.labels,
-                    summary.weights, rows, rows, False, BUFFER, summary.budget, summary.exact, 0.0, lo, hi,
+                    summary.weights, rows, rows, ends, False, BUFFER, summary.budget, summary.exact, 0.0, lo, hi,
                 )  # fmt: skip
             assert not wanted.any()
             assert (taken == 1).all()
@@ -138,6 +143,56 @@ def test_columns_of_few_values_are_their_twins(weights, columns):
         by_rows.update(block_of(x[lo : lo + 100], y[lo : lo + 100], w[lo : lo + 100]))
     for name, array in s.arrays().items():
         assert np.array_equal(array, by_rows.arrays()[name], equal_nan=True)
+
+
+SPREADS = {
+    "integers": lambda v: v - 20.0,
+    "tenths": lambda v: v / 10.0,
+    "crowded": lambda v: np.where(v > 50, 1e6 * v, v),  # no guide has a bucket for each
+    "huge": lambda v: (v - 40.0) * 1e138,
+    "tiny": lambda v: v * 5e-324,
+}
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    distinct=st.integers(1, 80),
+    late=st.integers(0, 3),
+    spread=st.sampled_from(sorted(SPREADS)),
+    exact=st.sampled_from([0, 60, 100]),
+    weighted=st.booleans(),
+    absent=st.sampled_from([0.0, 0.1, 1.0]),
+)
+@settings(max_examples=60 if LONG else 12, deadline=None)
+def test_values_that_are_counted_apart_are_their_twins(seed, distinct, late, spread, exact, weighted, absent):
+    """Known values are looked up and counted over many buffers; new ones, weights and block ends interrupt that."""
+    rng = np.random.default_rng(seed)
+    n, k = 9 * BUFFER, 3
+    x = rng.integers(0, distinct, n).astype(float)
+    for row in rng.integers(0, n, late):
+        x[row] = rng.integers(0, 100)  # perhaps a new value, perhaps beyond the exact limit
+    x = SPREADS[spread](x)
+    x[(x == 0.0) & (rng.random(n) < 0.5)] = -0.0
+    x[: 7 * BUFFER][rng.random(7 * BUFFER) < absent] = np.nan
+    x = np.column_stack([x, np.ones(n)])  # no row is empty
+    y, w = rng.integers(0, k, n), np.ones(n)
+    y[: 5 * BUFFER] = np.minimum(y[: 5 * BUFFER], 1)  # a class that comes late
+    if weighted:
+        w[rng.integers(0, n)] = 3.0
+    twin = gk.Tuples(k, 20, 0.0, exact)
+    rows = list(zip(x[:, 0].tolist(), y.tolist(), w.tolist(), strict=True))
+    for lo in range(0, n, BUFFER):
+        twin.flush([row for row in rows[lo : lo + BUFFER] if row[0] == row[0]])
+    known = np.array([t.row() for t in twin.tuples])
+    states = []
+    for cuts in ([], rng.integers(0, n, 3).tolist()):
+        s = filled(QuantileTuples(20, None, exact), x[:0], y[:0], w[:0], k=k)
+        for lo, hi in pairwise(sorted({0, n, *cuts})):
+            s.update(block_of(x[lo:hi], y[lo:hi], w[lo:hi]))
+        found = s.arrays()["tuples"][: s.sizes[0]]
+        assert np.array_equal(found, known.reshape(len(found), -1))
+        states.append(s.arrays()["tuples"].tobytes())  # bytes: 0 has the sign it came with
+    assert states[0] == states[1]
 
 
 @pytest.mark.parametrize("name", ORDERS)

@@ -22,13 +22,18 @@ from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 from bayou.kernels.sorting import sort_runs
 from bayou.kernels.tuple_budget import HEAD, bound_of, copy_row, is_exact, may_stay, shrink
 from bayou.kernels.tuple_lists import insert
-from bayou.kernels.tuple_search import CHANGED, collect, common_gap, search
+from bayou.kernels.tuple_search import CHANGED, COPIED, collect, common_gap, search
 from bayou.kernels.whole_tuples import (
+    BUCKETS,
+    FEW,
     TILE,
     WHOLE,
+    add_counted,
     add_ones,
-    add_to_columns_of_few,
+    begin_counting,
+    count_few,
     count_gaps,
+    count_looked_up,
     count_present,
     open_gaps,
     transpose_rows,
@@ -180,7 +185,7 @@ def flush_column(
     sums : float64[2 m + 2, K], out; scratch
     keys : float64[2 m + 2], in/out; for `search` in this column, as are `guide`, `scale` and `half`
     guide : int32[4 m + 5], in/out
-    scale : float64[1], in/out
+    scale : float64[2], in/out
     half : int64[1], in/out
     gaps : float64[m + 1], out; scratch
     opened : bool[m + 1], out; scratch
@@ -276,7 +281,8 @@ def flush_columns(
     y: Codes,
     w: Floats,
     rows: Index,
-    by_class: Index,
+    places: Index,
+    class_ends: Index,
     whole: bool,
     buffer: int,
     budget: int,
@@ -295,8 +301,9 @@ def flush_columns(
     values : float64[n, p], in
     y : int32[n], in
     w : float64[n], in
-    rows : int64[r], in; the rows that are taken in
-    by_class : int64[r], in; the same, those of one class together within each buffer, where `whole`
+    rows : int64[r], in; the rows that are taken in, in any order within each buffer
+    places : int64[r], in; where the rows of each buffer stand in `rows`, in their own order
+    class_ends : int64[buffers, K], in; where `whole`, `rows` has class after class in each buffer
     """
     k = tuples.shape[1] - HEAD
     room = 0
@@ -305,52 +312,82 @@ def flush_columns(
         wanted[j] = 0
     n = min(buffer, len(rows))
     tile = np.empty((TILE, n))
+    x = np.empty(n)
     labels = np.empty(n, np.int32)
     weights = np.empty(n)
-    ends = np.empty(k, np.int64)
     spare = np.empty((room, tuples.shape[1]))
     work = np.empty((room + n, tuples.shape[1]))
     sums = np.empty((2 * room + 2, k))
     side_by_side = min(TILE, hi - lo)
     keys = np.empty((side_by_side, 2 * room + 2))
-    guides = np.empty((side_by_side, 4 * room + 5), np.int32)
-    scales = np.empty(side_by_side)
+    guides = np.empty((side_by_side, max(4 * room + 5, BUCKETS + 1)), np.int32)
+    scales = np.empty((side_by_side, 2))
     halves = np.empty(side_by_side, np.int64)
+    counted = np.empty((side_by_side, room + 1, k), np.int32)
+    countable = np.empty(side_by_side)  # values that may yet be counted apart from tuples, negative if none
     gaps = np.empty(room + 1)
     opened = np.empty(room + 1, np.bool_)
     gap_ends = np.empty(room + 1, np.int64)
     alive = np.empty(room + n, np.int64)
     spots = np.empty(n, np.uint64)
+    found = np.empty(n, np.int32)
     for t in range(lo, hi, TILE):
         d = min(TILE, hi - t)
-        for j in range(d):
-            halves[j] = CHANGED
-        for number in range((len(rows) + n - 1) // n):
+        for at in range(d):
+            halves[at] = CHANGED
+            countable[at] = -1.0
             if whole:
-                some = by_class[number * n : number * n + n]
-                add_to_columns_of_few(
-                    tuples, starts, sizes, taken, number, values, y, some, t, t + d, tile, ends, sums
+                column = tuples[starts[t + at] : starts[t + at + 1]]
+                countable[at] = begin_counting(
+                    counted[at], keys[at], guides[at], scales[at], halves[at : at + 1], column, sizes[t + at]
                 )
+        for number in range((len(rows) + n - 1) // n):
             waiting = 0
             for j in range(t, t + d):
                 waiting += int(taken[j] == number and wanted[j] == 0)
             if waiting == 0:
                 continue
-            some = rows[number * n : number * n + n]
-            for i in range(len(some)):
-                labels[i] = y[some[i]]
-                weights[i] = w[some[i]]
+            some, place = rows[number * n : number * n + n], places[number * n : number * n + n]
             transpose_rows(tile, values, some, t, d)
             for j in range(t, t + d):
                 if taken[j] != number or wanted[j] > 0:
                     continue
                 at = j - t
+                column, by_class = tuples[starts[j] : starts[j + 1]], tile[at, : len(some)]
+                half, scale = halves[at : at + 1], scales[at]
+                if whole and half[0] == COPIED and countable[at] < 0.0:
+                    countable[at] = begin_counting(
+                        counted[at], keys[at], guides[at], scale, half, column, sizes[j]
+                    )
+                if countable[at] >= 0.0:
+                    countable[at] -= len(some)
+                    done = False
+                    if countable[at] >= 0.0 and sizes[j] <= FEW:
+                        done = count_few(counted[at], sums, column, by_class, class_ends[number], sizes[j])
+                    elif countable[at] >= 0.0:
+                        ends = class_ends[number]
+                        done = count_looked_up(
+                            counted[at], found, keys[at], guides[at], scale, by_class, ends, sizes[j]
+                        )
+                    if done:
+                        taken[j] += 1
+                        continue
+                    add_counted(column, counted[at], sizes[j])
+                    countable[at] = -1.0
+                    half[0] = CHANGED
+                for i in range(len(some)):
+                    x[i] = by_class[place[i]]
+                    labels[i] = y[some[place[i]]]
+                    weights[i] = w[some[place[i]]]
                 size = flush_column(
-                    tuples[starts[j] : starts[j + 1]], spare, work, sums, keys[at], guides[at], scales[at : at + 1],
-                    halves[at : at + 1], gaps, opened, gap_ends, alive, spots[: len(some)], tile[at, : len(some)],
-                    labels[: len(some)], weights[: len(some)], whole, sizes[j], budget, most, eps,
+                    column, spare, work, sums, keys[at], guides[at], scale, half, gaps, opened, gap_ends, alive,
+                    spots[: len(some)], x[: len(some)], labels[: len(some)], weights[: len(some)], whole, sizes[j],
+                    budget, most, eps,
                 )  # fmt: skip
                 wanted[j] = max(0, -size)
                 if size >= 0:
                     sizes[j] = size
                     taken[j] += 1
+        for at in range(d):
+            if countable[at] >= 0.0:
+                add_counted(tuples[starts[t + at] : starts[t + at + 1]], counted[at], sizes[t + at])

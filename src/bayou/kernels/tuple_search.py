@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Codes, Flags, Floats, Index
-from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
+from bayou.kernels.jit import ZERO, inner_kernel, kernel, tight_kernel
 from bayou.kernels.sorting import is_below
 
 LEAST = 16  # tuples that are worth a guide
@@ -69,11 +69,11 @@ def locate(keys: Floats, x: Floats, trash: int, spots: NDArray[np.uint64]) -> No
 
 
 @tight_kernel
-def bucket_of(x: float, low: float, scale: float, last: float) -> np.int64:
+def bucket_of(x: float, low: float, scale: float, last: float) -> np.int32:
     """Return the bucket of x, which never falls as x rises; 0 for NaN."""
     place = (x - low) * scale
     place = place if place > 0.0 else 0.0
-    return np.int64(place if place < last else last)
+    return np.int32(place if place < last else last)
 
 
 @inner_kernel
@@ -111,20 +111,25 @@ def copy_keys(keys: Floats, tuples: Floats, size: int) -> None:
 
 
 @inner_kernel
-def make_guide(guide: Codes, scale: Floats, keys: Floats, size: int) -> int:
+def make_guide(guide: Codes, scale: Floats, keys: Floats, size: int, most_buckets: int) -> int:
     """Make the guide to a list; return half of what is to be searched after a look-up, 0 if it is not worth it. O(m).
 
-    guide : int32[at least 4 size + 5], out
-    scale : float64[1], out; buckets per unit
+    It is 1 where no bucket contains two keys, for which the guide may have up to `most_buckets`.
+
+    guide : int32[at least 4 size + 5, and most_buckets + 1], out
+    scale : float64[2], out; buckets per unit, and the last bucket
     keys : float64[at least size], in
     """
-    if size < LEAST:
-        return 0
     buckets = 2 * padded(size)
-    scale[0] = buckets / (keys[size - 1] - keys[0])
-    if not 0.0 < scale[0] < np.inf:
-        return 0
-    most = fill_guide(guide[: buckets + 1], keys[:size], scale[0])
+    most = size
+    while most > 1:
+        scale[0], scale[1] = buckets / (keys[size - 1] - keys[0]), buckets - 1.0
+        if not 0.0 < scale[0] < np.inf:
+            return 0
+        most = fill_guide(guide[: buckets + 1], keys[:size], scale[0])
+        buckets *= 2
+        if buckets > most_buckets:
+            break
     half = 1
     while 2 * half <= most:
         half *= 2
@@ -150,7 +155,7 @@ def search(
     spots : uint64[n], out
     keys : float64[at least 2 size + 2], in/out
     guide : int32[at least 4 size + 5], in/out
-    scale : float64[1], in/out
+    scale : float64[2], in/out
     half : int64[1], in/out; what `make_guide` returned; CHANGED where the list is another one than in the last search
     tuples : float64[m, 4 + K], in
     x : float64[n], in
@@ -159,13 +164,12 @@ def search(
         copy_keys(keys, tuples, size)
         half[0] = COPIED
     elif half[0] == COPIED:  # a list that changes with every buffer is searched without a guide
-        half[0] = make_guide(guide, scale, keys, size)
+        half[0] = make_guide(guide, scale, keys, size, ZERO) if size >= LEAST else 0
     if half[0] <= 0:
         locate(keys[: padded(size)], x, 2 * size + 1, spots)
         return
-    low, last = keys[0], float(2 * padded(size) - 1)
     for i in range(len(spots)):
-        spots[i] = np.uint64(guide[np.uint64(bucket_of(x[i], low, scale[0], last))])
+        spots[i] = np.uint64(guide[np.uint64(bucket_of(x[i], keys[0], scale[0], scale[1]))])
     halve(spots, keys, x, half[0])
     mark_equal(spots, keys, x, 2 * size + 1)
 

@@ -1,7 +1,8 @@
 """Insertion of rows of weight 1 into lists of quantile tuples whose weights are integers.
 
 Sums of integers have the same bits in any order. So weights need not be added up by value and class before they
-join their tuples, and rows of one class can be counted together. See `bayou.kernels.quantile_tuples` for the rest.
+join their tuples, and rows of one class can be counted together. Where all values of a buffer have tuples, nothing but
+counts changes, and these are added to the tuples after many buffers. See `bayou.kernels.quantile_tuples` for the rest.
 """
 
 from __future__ import annotations
@@ -11,34 +12,42 @@ from numpy.typing import NDArray
 
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
-from bayou.kernels.tuple_budget import HEAD
+from bayou.kernels.tuple_budget import HEAD, is_exact
+from bayou.kernels.tuple_search import bucket_of, copy_keys, make_guide
 
 WHOLE = 2.0**53  # integers up to this one are exact as doubles
 TILE = 8  # columns transposed at a time
 FEW = 4  # values that are compared with each row, rather than looked up
+BUCKETS = 4096  # of the guide to an exact list, at most, unless it has more values
 
 
 @kernel
-def sort_by_class(by_class: Index, rows: Index, y: Codes, buffer: int, classes: int) -> None:
+def sort_by_class(by_class: Index, places: Index, ends: Index, rows: Index, y: Codes, buffer: int) -> None:
     """Sort the rows of each buffer by class, keeping their order within a class. O(n).
 
     by_class : int64[r], out
+    places : int64[r], out; where each row stands in its sorted buffer
+    ends : int64[buffers, K], out; where each class ends in each sorted buffer
     rows : int64[r], in
     y : int32[n], in
     """
-    place = np.empty(classes + 1, np.int64)
-    for start in range(0, len(rows), buffer):
+    for number in range(len(ends)):
+        start = number * buffer
         some, sorted_rows = rows[start : start + buffer], by_class[start : start + buffer]
-        for c in range(classes + 1):
-            place[c] = 0
+        place, end = places[start : start + buffer], ends[number]
+        for c in range(len(end)):
+            end[c] = 0
         for i in range(len(some)):
-            place[y[some[i]] + 1] += 1
-        for c in range(classes):
-            place[c + 1] += place[c]
+            end[y[some[i]]] += 1
+        before = 0
+        for c in range(len(end)):
+            before += end[c]
+            end[c] = before - end[c]
         for i in range(len(some)):
             c = y[some[i]]
-            sorted_rows[place[c]] = some[i]
-            place[c] += 1
+            place[i] = end[c]
+            sorted_rows[end[c]] = some[i]
+            end[c] += 1
 
 
 @inner_kernel
@@ -50,10 +59,10 @@ def transpose_rows(tile: Floats, values: Floats, rows: Index, first: int, d: int
     rows : int64[n], in
     """
     if d < TILE:
-        for i in range(len(rows)):
-            row = values[rows[i], first : first + d]
-            for j in range(len(row)):
-                tile[j, i] = row[j]
+        for j in range(d):
+            column, of_column = values[:, first + j], tile[j, : len(rows)]
+            for i in range(len(rows)):
+                of_column[i] = column[np.uint64(rows[i])]
         return
     for i in range(len(rows)):
         row = values[rows[i], first : first + TILE]
@@ -62,19 +71,15 @@ def transpose_rows(tile: Floats, values: Floats, rows: Index, first: int, d: int
 
 
 @inner_kernel
-def add_to_few(tuples: Floats, sums: Floats, x: Floats, ends: Index, size: int) -> bool:
-    """Add 1 to the tuple of each value if each has a tuple, else change nothing; return whether it did. O(n m).
+def count_few(counted: Codes, sums: Floats, tuples: Floats, x: Floats, ends: Index, size: int) -> bool:
+    """Count each value at its tuple if each has a tuple, else change nothing; return whether it did. O(n m).
 
-    tuples : float64[m, 4 + K], in/out
+    counted : int32[m + 1, K], in/out
     sums : float64[2 m + 2, K], out; scratch
+    tuples : float64[m, 4 + K], in
     x : float64[n], in; NaN = missing; class c ends before row ends[c]
     ends : int64[K], in
     """
-    total = float(len(x))
-    for q in range(size):
-        total += tuples[q, 1]
-    if total > WHOLE:
-        return False
     left = 0
     for i in range(len(x)):
         left += int(x[i] == x[i])
@@ -92,47 +97,93 @@ def add_to_few(tuples: Floats, sums: Floats, x: Floats, ends: Index, size: int) 
     if left > 0:
         return False
     for q in range(size):
-        row = tuples[q]
         for c in range(len(ends)):
-            row[1] += sums[q, c]
-            row[3] += sums[q, c]
-            row[HEAD + c] += sums[q, c]
+            counted[q, c] += np.int32(sums[q, c])
     return True
 
 
 @inner_kernel
-def add_to_columns_of_few(
-    tuples: Floats, starts: Index, sizes: Index, taken: Index, number: int, values: Floats, y: Codes, by_class: Index,
-    lo: int, hi: int, tile: Floats, ends: Index, sums: Floats,
-) -> None:  # fmt: skip
-    """Add a buffer to those of columns lo..hi whose few tuples contain all its values. O(n (hi - lo)).
+def count_looked_up(
+    counted: Codes, found: Codes, keys: Floats, guide: Codes, scale: Floats, x: Floats, ends: Index, size: int
+) -> bool:
+    """Do what `count_few` does with one look-up for each value: no bucket contains two keys. O(n).
+
+    counted : int32[m + 1, K], in/out
+    found : int32[at least n], out; scratch
+    keys : float64[at least size + 1], in; guide : int32[..], in; scale : float64[2], in; see `make_guide`
+    x : float64[n], in; NaN = missing; class c ends before row ends[c]
+    ends : int64[K], in
+    """
+    tuple_of = found[: len(x)]
+    low, per_unit, last = keys[0], scale[0], scale[1]
+    for i in range(len(x)):  # two loops, of which LLVM vectorises the first
+        tuple_of[i] = bucket_of(x[i], low, per_unit, last)
+    unknown = 0
+    absent = 0
+    for i in range(len(x)):
+        q = guide[np.uint64(tuple_of[i])]
+        tuple_of[i] = q
+        unknown += int(keys[np.uint64(q)] != x[i])
+        absent += int(x[i] != x[i])
+    if unknown > absent:
+        return False
+    if absent > 0:
+        for i in range(len(x)):
+            tuple_of[i] = tuple_of[i] if x[i] == x[i] else np.int32(size)
+    start = 0
+    for c in range(len(ends)):
+        some = tuple_of[start : ends[c]]
+        for i in range(len(some)):
+            counted[np.uint64(some[i]), np.uint64(c)] += np.int32(1)
+        start = ends[c]
+    return True
+
+
+@inner_kernel
+def begin_counting(
+    counted: Codes, keys: Floats, guide: Codes, scale: Floats, half: Index, tuples: Floats, size: int
+) -> float:
+    """Prepare to count values apart from their tuples; return for how many, -1 if that is not worth it. O(K m).
+
+    It is where values come again, as in exact lists, and are found at once: they are few, or a guide has a bucket for
+    each of them.
+
+    counted : int32[m + 1, K], out; zeros
+    keys : float64[at least 2 size + 2], in/out; guide : int32[at least 4 size + 5], in/out
+    scale : float64[2], in/out; half : int64[1], in/out; see `search`
+    tuples : float64[m, 4 + K], in
+    """
+    if size == 0 or not is_exact(tuples, size):
+        return -1.0
+    if size > FEW:
+        copy_keys(keys, tuples, size)
+        half[0] = make_guide(guide, scale, keys, size, len(guide) - 1)
+        if half[0] != 1:
+            return -1.0
+    total = 0.0
+    for q in range(size):
+        total += tuples[q, 1]
+    for q in range(size + 1):
+        for c in range(counted.shape[1]):
+            counted[q, c] = 0
+    return WHOLE - total
+
+
+@inner_kernel
+def add_counted(tuples: Floats, counted: Codes, size: int) -> None:
+    """Add what was counted apart to the tuples. O(K m).
 
     tuples : float64[m, 4 + K], in/out
-    starts : int64[p + 1], in
-    sizes : int64[p], in
-    taken : int64[p], in/out; one more for each of those columns, if it was `number`
-    values : float64[n, p], in
-    y : int32[n], in
-    by_class : int64[r], in; the rows, class after class
-    tile : float64[8, r], out; scratch
-    ends : int64[K], out; scratch
-    sums : float64[2 m + 2, K], out; scratch
+    counted : int32[m + 1, K], in
     """
-    few = 0
-    for j in range(lo, hi):
-        few += int(0 < sizes[j] <= FEW and taken[j] == number)
-    if few == 0:
-        return
-    i = 0
-    for c in range(len(ends)):
-        while i < len(by_class) and y[by_class[i]] == c:
-            i += 1
-        ends[c] = i
-    transpose_rows(tile, values, by_class, lo, hi - lo)
-    for j in range(lo, hi):
-        if 0 < sizes[j] <= FEW and taken[j] == number:
-            column = tuples[starts[j] : starts[j + 1]]
-            taken[j] += int(add_to_few(column, sums, tile[j - lo, : len(by_class)], ends, sizes[j]))
+    for q in range(size):
+        row, of_tuple = tuples[q], counted[q]
+        n = 0
+        for c in range(len(of_tuple)):
+            n += of_tuple[c]
+            row[HEAD + c] += of_tuple[c]
+        row[1] += n
+        row[3] += n
 
 
 @inner_kernel

@@ -158,15 +158,16 @@ class QuantileTuples(ArraySummary):
         starts, p, n = self.starts, len(sizes), len(chosen)
         if not n or not p:
             return rows, starts, sizes
-        whole, by_class = self._whole and bool((w[chosen] == 1.0).all()), chosen
+        whole, places = self._whole and bool((w[chosen] == 1.0).all()), np.arange(n) % BUFFER
+        ends = np.empty((-(-n // BUFFER), self.n_classes), dtype=np.int64)
         if whole:
-            by_class = np.empty_like(chosen)
-            sort_by_class(by_class, chosen, y, BUFFER, self.n_classes)
+            in_order, chosen = chosen, np.empty_like(chosen)
+            sort_by_class(chosen, places, ends, in_order, y, BUFFER)
         needed, taken = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.int64)
 
         def columns(lo: int, hi: int) -> None:
             flush_columns(
-                rows, sizes, needed, taken, starts, values, y, w, chosen, by_class, whole, BUFFER,
+                rows, sizes, needed, taken, starts, values, y, w, chosen, places, ends, whole, BUFFER,
                 self.budget, self.exact, self.eps or 0.0, lo, hi,
             )  # fmt: skip
 
