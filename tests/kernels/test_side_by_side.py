@@ -29,6 +29,23 @@ def test_rows_hold_the_columns(rows: int, integers: int, doubles: int) -> None:
     )
 
 
+@pytest.mark.parametrize("rows", [7, 8, 64, TILE + 13])
+@pytest.mark.parametrize("gap", [None, 0, 3, 8, 20])
+def test_adjacent_columns_of_integers(rows: int, gap: int | None) -> None:
+    """Eight adjacent columns have code of their own; a column of doubles at `gap` divides them."""
+    random, first = np.random.default_rng(rows), 3
+    cells = random.integers(-(1 << 63), (1 << 63) - 1, (21, first + rows))
+    cells[:, first] = [(1 << 53) + 1, (1 << 63) - 1, -(1 << 63)] * 7
+    doubles = {} if gap is None else {gap: random.normal(size=first + rows)}
+    integers = {j: column for j, column in enumerate(cells) if j != gap}
+    out = np.full((rows, len(cells)), 7.0)
+    assert put_side_by_side(out, addresses(integers), addresses(doubles), first)
+    columns = integers | doubles
+    np.testing.assert_array_equal(
+        out, np.column_stack([columns[j][first:].astype(float) for j in range(len(columns))])
+    )
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1.0001e140, -1e141])
 @pytest.mark.parametrize("columns", [1, 8, 11])
 def test_a_number_that_cannot_be_used_is_told(value: float, columns: int) -> None:

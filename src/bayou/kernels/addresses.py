@@ -36,3 +36,36 @@ uint32_at: Callable[[int, int], int] = _reader(types.uint32)
 uint16_at: Callable[[int, int], int] = _reader(types.uint16)
 uint8_at: Callable[[int, int], int] = _reader(types.uint8)
 float64_at: Callable[[int, int], float] = _reader(types.float64)
+
+
+@intrinsic
+def put_eight_by_eight(typing_context: Any, cells: int, stride: int, columns: int, skipped: int) -> Any:
+    """Write eight rows of eight columns of int64 as doubles, by instructions that handle eight numbers at a time.
+
+    `cells` is the address of the first number written, `stride` the bytes from row to row, and `columns` that of
+    int64[8, 2], with the addresses of the columns behind; `skipped` bytes of each column are not read.
+    """
+
+    def put(_: Any, builder: Any, __: Any, args: tuple[Any, Any, Any, Any]) -> Any:
+        cell, stride, columns, skipped = args
+        word, eight_words = ir.IntType(64), ir.VectorType(ir.IntType(64), 8)
+        eight_doubles = ir.VectorType(ir.DoubleType(), 8)
+        table = builder.inttoptr(columns, word.as_pointer())
+        lines = []
+        for k in range(8):
+            address = builder.add(builder.load(builder.gep(table, [word(2 * k + 1)])), skipped)
+            words = builder.load(builder.inttoptr(address, eight_words.as_pointer()), align=8)
+            lines.append(builder.sitofp(words, eight_doubles))
+        for size in (1, 2, 4):  # squares of this size change places across the diagonal
+            for k in (k for k in range(8) if not k & size):
+                upper, lower = lines[k], lines[k + size]
+                for line, shift in ((k, 0), (k + size, size)):
+                    picked = [(i & ~size) + shift + (8 if i & size else 0) for i in range(8)]
+                    mask = ir.Constant(ir.VectorType(ir.IntType(32), 8), picked)
+                    lines[line] = builder.shuffle_vector(upper, lower, mask)
+        for line in lines:
+            builder.store(line, builder.inttoptr(cell, eight_doubles.as_pointer()), align=8)
+            cell = builder.add(cell, stride)
+        return ir.Constant(word, 8)
+
+    return types.int64(types.int64, types.int64, types.int64, types.int64), put
