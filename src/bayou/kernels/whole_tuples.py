@@ -16,6 +16,7 @@ from bayou.kernels.tuple_budget import HEAD, is_exact
 from bayou.kernels.tuple_search import bucket_of, copy_keys, make_guide
 
 WHOLE = 2.0**53  # integers up to this one are exact as doubles
+MOST = 2.0**31 - 1.0  # that an int32 counts
 TILE = 8  # columns transposed at a time
 FEW = 4  # values that are compared with each row, rather than looked up
 BUCKETS = 4096  # of the guide to an exact list, at most, unless it has more values
@@ -166,7 +167,7 @@ def begin_counting(
     for q in range(size + 1):
         for c in range(counted.shape[1]):
             counted[q, c] = 0
-    return WHOLE - total
+    return min(WHOLE - total, MOST)
 
 
 @inner_kernel
