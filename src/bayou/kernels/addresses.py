@@ -39,7 +39,7 @@ float64_at: Callable[[int, int], float] = _reader(types.float64)
 
 
 @intrinsic
-def put_eight_by_eight(typing_context: Any, cells: int, stride: int, columns: int, skipped: int) -> Any:
+def _eight_by_eight(typing_context: Any, cells: int, stride: int, columns: int, skipped: int) -> Any:
     """Write eight rows of eight columns of int64 as doubles, by instructions that handle eight numbers at a time.
 
     `cells` is the address of the first number written, `stride` the bytes from row to row, and `columns` that of
@@ -69,3 +69,6 @@ def put_eight_by_eight(typing_context: Any, cells: int, stride: int, columns: in
         return ir.Constant(word, 8)
 
     return types.int64(types.int64, types.int64, types.int64, types.int64), put
+
+
+put_eight_by_eight = cast(Callable[[int, int, int, int], int], _eight_by_eight)
