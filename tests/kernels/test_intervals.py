@@ -89,9 +89,13 @@ def test_sum_is_the_terms_in_tile_order(n, p, k):
     assert np.array_equal(out, expected)
 
 
-def test_counting_intervals_is_counting_their_codes():
+@pytest.mark.parametrize("weights", [(0.0, 0.1, 1.0, 3.0), (0.0, 1.0), (1.0,)])
+@pytest.mark.parametrize("start", [0.0, 2.0, 0.5, 2.0**53])
+@pytest.mark.parametrize("n", [1, 699, 700])
+def test_counting_intervals_is_counting_their_codes(weights, start, n):
+    """Rows of weight 1 are counted as integers where that is exact; one row has fewer values than there are cells."""
     rng = np.random.default_rng(8)
-    n, p, k = 700, 11, 3
+    p, k = 11, 3
     sizes = rng.integers(1, 50, p)
     offsets = np.concatenate(([0], np.cumsum(sizes)))
     cuts = np.concatenate([np.append(np.sort(rng.normal(size=size - 1)), np.inf) for size in sizes])
@@ -99,18 +103,25 @@ def test_counting_intervals_is_counting_their_codes():
     x = rng.normal(size=(n, p))
     x[rng.random(x.shape) < 0.1] = np.nan
     x[:, 3] = np.nan
-    y, w = rng.integers(-1, k, n).astype(np.int32), rng.choice([0.0, 0.1, 1.0, 3.0], n)
+    y, w = rng.integers(-1, k, n).astype(np.int32), rng.choice(weights, n)
+    y[0], w[0] = 1, 1.0
     codes = np.empty((n, p), np.int32)
     kernels.interval_codes(codes, cuts, offsets, index, x)
-    known = np.zeros((offsets[-1], k)), np.zeros((p, k)), np.zeros(p, np.int64)
+    before = np.where(np.random.default_rng(1).random((offsets[-1], k)) < 0.3, start, 0.0)
+
+    def state():
+        seen = np.add.reduceat(before.any(axis=1).astype(np.int64), offsets[:-1])
+        return before.copy(), np.add.reduceat(before, offsets[:-1]), seen
+
+    known = state()
     count_values(*known, offsets, codes, y, w, 1.0, 0, p)
     for pieces in ([(0, p)], [(9, p), (0, 2), (2, 9)]):
-        found = np.zeros((offsets[-1], k)), np.zeros((p, k)), np.zeros(p, np.int64)
+        found = state()
         for lo, hi in pieces:
             interval_counts.count_intervals(*found, offsets, cuts, offsets, index, x, y, w, lo, hi)
         for one, other in zip(known, found, strict=True):
             assert np.array_equal(one, other)
-        assert found[0].any()
+        assert (found[0] != before).any()
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 70])

@@ -16,7 +16,97 @@ from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.sums import TILE
 from bayou.kernels.value_counts import cached_log, cell_seen
 
+LARGEST = 2.0**53  # integers up to this one are exact as doubles
+MOST = 2**31 - 1  # rows that an int32 can count
 SUMS = 1 << 14  # kept at once, for the rows that are processed together
+
+
+@inner_kernel
+def stays_whole(count: float, more: int) -> bool:
+    """Return whether a count is an integer and stays exact when `more` rows of weight 1 are added, in any order."""
+    return count == np.floor(count) and abs(count) + more <= LARGEST
+
+
+@inner_kernel
+def are_whole(counts: Floats, present: Floats, y: Codes, w: Floats) -> bool:
+    """Return whether rows weigh 1 or nothing and counts are integers, so that sums are exact in any order.
+
+    Fewer values than cells are not worth the question: the answer is False.
+    counts : float64[cells, K], in; present : float64[p, K], in; y : int32[n], in; w : float64[n], in
+    """
+    n = len(y)
+    if n * len(present) < len(counts) or n > MOST:
+        return False
+    for i in range(n):
+        if y[i] >= 0 and w[i] != 1.0 and w[i] != 0.0:
+            return False
+    for cell in range(len(counts)):
+        for c in range(counts.shape[1]):
+            if not stays_whole(counts[cell, c], n):
+                return False
+    for j in range(len(present)):
+        for c in range(present.shape[1]):
+            if not stays_whole(present[j, c], n):
+                return False
+    return True
+
+
+@inner_kernel
+def count_ones(
+    tally: Codes, starts: Index, cuts: Floats, offsets: Index, index: Index, numeric: Floats, y: Codes, w: Floats,
+    lo: int, hi: int, columns: Floats, cells: NDArray[np.uint64],
+) -> None:  # fmt: skip
+    """Count the rows in the intervals of columns lo..hi, class by class, as integers. O(n (hi - lo) I).
+
+    tally : int32[2, cells K + 1], in/out; two sums of every cell and class, for rows that follow each other often have
+    the same cell, and one addition would wait for the other; the last is for rows that are not counted
+    columns : float64[BAND, ROWS], out; cells : uint64[ROWS], out; scratch
+    starts, cuts, offsets, index, numeric, y, w : see `count_intervals`
+    """
+    nowhere = np.uint64(tally.shape[1] - 1)
+    k = nowhere // np.uint64(max(1, starts[hi] - starts[lo]))
+    one, other = tally[0], tally[1]
+    for r in range(0, len(y), ROWS):
+        labels, weights = y[r : r + ROWS], w[r : r + ROWS]
+        for b in range(lo, hi, BAND):
+            d = min(BAND, hi - b)
+            transpose(columns, index[b : b + d], numeric[r : r + ROWS])
+            for j in range(b, b + d):
+                x, here = columns[j - b, : len(labels)], cells[: len(labels)]
+                if index[j] < 0 or not any_present(x):
+                    continue
+                find_cells(cuts[offsets[j] : offsets[j + 1] - 1], x, here)
+                first = np.uint64(starts[j] - starts[lo])
+                for i in range(len(here)):
+                    counts = labels[i] >= 0 and weights[i] != 0.0 and x[i] == x[i]
+                    here[i] = (first + here[i]) * k + np.uint64(labels[i]) if counts else nowhere
+                for i in range(0, len(here) - 1, 2):
+                    one[here[i]] += np.int32(1)
+                    other[here[i + 1]] += np.int32(1)
+                if len(here) % 2:
+                    one[here[len(here) - 1]] += np.int32(1)
+
+
+@inner_kernel
+def add_tally(
+    counts: Floats, present: Floats, seen: Index, starts: Index, tally: Codes, lo: int, hi: int
+) -> None:
+    """Add what was counted as integers to the counts of columns lo..hi. O(cells K).
+
+    counts : float64[cells, K], in/out; present : float64[p, K], in/out; seen : int64[p], in/out
+    starts : int64[p + 1], in; tally : int32[2, cells K + 1], in
+    """
+    k = counts.shape[1]
+    place = 0
+    for j in range(lo, hi):
+        for cell in range(starts[j], starts[j + 1]):
+            was_seen = cell_seen(counts, cell)
+            for c in range(k):
+                n = float(tally[0, place] + tally[1, place])
+                counts[cell, c] += n
+                present[j, c] += n
+                place += 1
+            seen[j] += int(not was_seen and cell_seen(counts, cell))
 
 
 @kernel
@@ -33,6 +123,11 @@ def count_intervals(
     """
     columns = np.empty((BAND, ROWS))
     cells = np.empty(ROWS, np.uint64)
+    if are_whole(counts[starts[lo] : starts[hi]], present[lo:hi], y, w):
+        tally = np.zeros((2, (starts[hi] - starts[lo]) * counts.shape[1] + 1), np.int32)
+        count_ones(tally, starts, cuts, offsets, index, numeric, y, w, lo, hi, columns, cells)
+        add_tally(counts, present, seen, starts, tally, lo, hi)
+        return
     for r in range(0, len(y), ROWS):
         labels, weights = y[r : r + ROWS], w[r : r + ROWS]
         for b in range(lo, hi, BAND):
