@@ -141,7 +141,7 @@ def test_add_vector_and_scrub():
 
 def test_cached_logs_have_the_bits_of_the_logarithm():
     logs = np.empty(1000)
-    fill_logs(logs)
+    fill_logs(logs, 0)
     for x in (0.0, 1.0, 2.0, 999.0, 1000.0, 2.5, 1e9):
         assert cached_log(x, logs) == log_or_floor(x)
     assert math.isfinite(log_or_floor(0.0))

@@ -141,7 +141,7 @@ def test_predicting_before_counting_is_that_of_codes(k, alpha, m, declares):
     y, w = rng.integers(-1, k, n).astype(np.int32), rng.choice([0.0, 0.1, 1.0, 1.0, 3.0], n)
     codes, logs = np.empty((n, p), np.int32), np.empty(100)
     kernels.interval_codes(codes, cuts, offsets, index, x)
-    fill_logs(logs)
+    fill_logs(logs, 0)
     declared = sizes if declares else np.ones(p, dtype=np.int64)
 
     def state():

@@ -13,9 +13,10 @@ from tests.naive import modl as naive
 from tests.reach import reach
 
 from bayou.kernels import exact_partition, khiops, kmeans, modl, modl_groups, partition
-from bayou.readings.partition import log_factorials
+from bayou.readings import logs as tables
+from bayou.readings.logs import log_factorials
 
-TABLE = log_factorials()
+TABLE = log_factorials(1, float(partition.EXACT))
 patient = settings(deadline=None)  # the first call compiles
 cell_lists = st.integers(1, 3).flatmap(
     lambda k: st.lists(st.lists(st.integers(0, 6), min_size=k, max_size=k), min_size=1, max_size=7)
@@ -37,6 +38,32 @@ def prior_of(prefix):
 
 def cost_of(prefix, prior, bounds, size, k):
     return prior[size] + modl.partition_cost(TABLE, prefix, bounds, k, size)
+
+
+@pytest.mark.parametrize(
+    "x", [0.0, 3.0, 15.5, 16.0, 999.0, 1000.0, 2.5e5, partition.EXACT - 1.0, partition.EXACT, 2e6]
+)
+def test_a_log_factorial_does_not_depend_on_the_size_of_the_table(x):
+    full = np.empty(partition.EXACT + 1000)
+    partition.fill_log_factorials(full, 0)
+    assert {partition.log_factorial(full[:size], x) for size in (1, 1000, len(full))} == {
+        partition.log_factorial(full, x)
+    }
+
+
+def test_tables_grow_by_what_is_new(monkeypatch):
+    monkeypatch.setattr(tables, "_log_factorials", np.zeros(0))
+    monkeypatch.setattr(tables, "_logs", np.zeros(0))
+    for most in (100, 5000, 6000):
+        factorials, logs = log_factorials(3, float(most)), tables.integer_logs(most)
+        assert len(factorials) > most + 3
+        at_once = np.empty(len(factorials))
+        partition.fill_log_factorials(at_once, 0)
+        assert np.array_equal(factorials, at_once)
+        assert logs[1:].tolist() == [math.log(v) for v in range(1, len(logs))]
+        assert len(logs) >= most
+    assert log_factorials(3, 100.0) is factorials
+    assert tables.integer_logs(100) is logs
 
 
 @pytest.mark.parametrize("x", [0.0, 0.5, 1.0, 7.25, 15.99, 16.01, 1e5, 1e6 + 0.5, 2e6, 1e12])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.naive import normal_cells as naive
 
 from bayou.kernels.normal_cells import normal_columns
-from bayou.readings.partition import log_factorials
+from bayou.readings.logs import log_factorials
 
 
 def run(upper, counts, k=None):
@@ -19,7 +19,7 @@ def run(upper, counts, k=None):
     upper, counts = np.array(upper, float), np.array(counts, float)
     shared, levels = np.zeros_like(counts), np.zeros(1)
     k = counts.shape[1] if k is None else k
-    normal_columns(shared, levels, np.array([0, len(upper)]), upper, counts, log_factorials(k), k)
+    normal_columns(shared, levels, np.array([0, len(upper)]), upper, counts, log_factorials(k, 0.0), k)
     return shared, levels[0]
 
 

@@ -18,7 +18,7 @@ from bayou.kernels.tree_values import (
 from bayou.kernels.value_counts import fill_logs
 
 LOGS = np.empty(64)
-fill_logs(LOGS)
+fill_logs(LOGS, 0)
 S, K = 2, 3
 ARRAYS = ("counts", "present", "above", "below", "known", "seen")
 

@@ -27,7 +27,7 @@ def _empty(sizes, classes, declared):
 
 def _logs(size):
     logs = np.empty(size)
-    fill_logs(logs)
+    fill_logs(logs, 0)
     return logs
 
 

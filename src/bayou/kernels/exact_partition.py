@@ -13,7 +13,7 @@ import numpy as np
 
 from bayou.block import Floats, Index
 from bayou.kernels.jit import ZERO, inner_kernel, kernel
-from bayou.kernels.partition import interval_cost, log_factorial
+from bayou.kernels.partition import EXACT, interval_cost, log_factorial
 
 KEPT_CELLS = 1024  # up to here the costs of all intervals are kept (4 MB) rather than computed for every pass
 SLACK = 1e-6  # and more for huge weights: far above rounding errors, so that nothing optimal is left out
@@ -31,7 +31,7 @@ def _are_whole(table: Floats, columns: Floats, k: int) -> bool:
     for c in range(len(columns)):
         for v in range(len(columns[c])):
             odd += columns[c, v] - np.floor(columns[c, v])
-    return bool(len(columns) > 2 and odd == 0.0 and columns[-1, -1] + k <= len(table))
+    return bool(len(columns) > 2 and odd == 0.0 and columns[-1, -1] + k <= min(EXACT, len(table)))
 
 
 @inner_kernel

@@ -18,30 +18,32 @@ import numpy as np
 from bayou.block import Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 
+EXACT = 1 << 20  # factorials of smaller integers are those of lgamma
 TOLERANCE = 1e-6
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
 @kernel
-def fill_log_factorials(table: Floats) -> None:
-    """ln 0!, ln 1!, .. as a table. O(m).
+def fill_log_factorials(table: Floats, first: int) -> None:
+    """table[v] = ln v!, from v = first on. O(m - first).
 
-    table : float64[m], out
+    table : float64[m], in/out
     """
-    for v in range(len(table)):
+    for v in range(first, len(table)):
         table[v] = math.lgamma(v + 1.0)
 
 
 @kernel
 def log_factorial(table: Floats, x: float) -> float:
-    """ln x! = ln Gamma(x+1): the table for small whole numbers, Stirling's series above 16, lgamma else.
+    """ln x! = ln Gamma(x+1): the table or lgamma for small whole numbers and below 16, else Stirling's series.
 
-    table : float64[m], in
+    table : float64[m], in; what is not in the table is computed, with the same bits
     """
     floor = np.int64(x)
-    if floor < len(table) and floor == x:
+    is_small = floor < EXACT and floor == x
+    if is_small and floor < len(table):
         return float(table[floor])
-    if x < 16.0:
+    if is_small or x < 16.0:
         return math.lgamma(x + 1.0)
     y = 1.0 / x
     z = y * y

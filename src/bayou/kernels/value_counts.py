@@ -110,12 +110,12 @@ def place_of_log(x: float, logs: Floats) -> int:
 
 
 @kernel
-def fill_logs(logs: Floats) -> None:
-    """logs[i] = log i.
+def fill_logs(logs: Floats, first: int) -> None:
+    """logs[i] = log i, from i = first on.
 
-    logs : float64[m], out
+    logs : float64[m], in/out
     """
-    for i in range(len(logs)):
+    for i in range(first, len(logs)):
         logs[i] = log_or_floor(float(i))
 
 

@@ -29,7 +29,7 @@ from bayou.protocols import Arrays, Summary
 from bayou.readings.categorical import CategoricalEstimator, MEstimate, logs_for
 from bayou.readings.dichotomies import ColumnOdds, Dichotomies, Odds, PairedOdds
 from bayou.readings.modl import MODL
-from bayou.readings.partition import Discretiser, Partition, Partitions, log_factorials, offsets_of
+from bayou.readings.partition import Discretiser, Partition, Partitions, offsets_of
 from bayou.summaries.array_summary import move
 from bayou.summaries.value_counts import ValueCounts
 from bayou.threads import over_pieces, over_ranges
@@ -112,7 +112,6 @@ class Intervals:
         seen = np.flatnonzero(counts.any(axis=0))
         present = np.ascontiguousarray(counts[:, seen])
         n_classes = max(len(seen), int(summary.declared[0]), 1)
-        log_factorials(n_classes)  # made once here, not by each of the threads that begin together
         by_first_column: dict[int, Partitions] = {}
 
         def columns(lo: int, hi: int) -> None:

@@ -16,7 +16,8 @@ from bayou.kernels.normal_cells import normal_columns
 from bayou.protocols import Arrays
 from bayou.readings.equal import EqualFrequency
 from bayou.readings.intervals import SEARCH_GRAIN, CellSummary, IntervalReading, Intervals
-from bayou.readings.partition import Ints, Partition, Partitions, log_factorials, offsets_of
+from bayou.readings.logs import log_factorials
+from bayou.readings.partition import Ints, Partition, Partitions, heaviest_column, offsets_of
 from bayou.summaries.array_summary import move
 from bayou.threads import over_pieces
 
@@ -43,7 +44,7 @@ class IntervalsOrNormal(Intervals):
         n_classes = max(len(seen), int(summary.declared[0]), 1)
         present, levels = np.ascontiguousarray(counts[:, seen]), np.zeros(len(offsets) - 1)
         shared = np.zeros_like(present)
-        table = log_factorials(n_classes)
+        table = log_factorials(n_classes, heaviest_column(offsets, counts))
 
         def columns(lo: int, hi: int) -> None:
             normal_columns(shared, levels[lo:hi], offsets[lo : hi + 1], upper, present, table, n_classes)

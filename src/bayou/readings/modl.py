@@ -11,6 +11,7 @@ import numpy as np
 from bayou.errors import DataError
 from bayou.kernels.khiops import STAR_TERMS, fill_star_sums, khiops_columns
 from bayou.kernels.modl import modl_columns
+from bayou.readings.logs import log_factorials
 from bayou.readings.partition import (
     Discretiser,
     Floats,
@@ -19,7 +20,7 @@ from bayou.readings.partition import (
     Partitions,
     checked_cells,
     gather,
-    log_factorials,
+    heaviest_column,
 )
 
 AUTO_CELLS = 2000
@@ -100,7 +101,7 @@ class MODL(Discretiser):
         bounds = np.empty(len(upper), dtype=np.int64)
         sizes = np.empty(d, dtype=np.int64)
         levels = np.empty(d)
-        table = log_factorials(k)
+        table = log_factorials(k, heaviest_column(offsets, counts))
         exact = _EXACT_CELLS[self.method]
         if self.prior == "khiops":
             khiops_columns(

@@ -14,8 +14,9 @@ from bayou.errors import DataError
 from bayou.kernels.khiops import universal
 from bayou.kernels.modl import running_totals, search_cells
 from bayou.kernels.modl_groups import group_cost, log_groupings, search_groups
+from bayou.readings.logs import log_factorials
 from bayou.readings.modl import AUTO_CELLS, star_sums
-from bayou.readings.partition import Floats, Ints, log_factorials
+from bayou.readings.partition import Floats, Ints
 from bayou.recipe import Recipe
 
 
@@ -158,7 +159,9 @@ def _renumbered(groups: Ints) -> Ints:
 
 
 def _null_cost(rows: Floats, k: int) -> float:
-    return group_cost(log_factorials(k), rows.sum(axis=0), np.zeros(rows.shape[1]), 1.0, k)
+    return group_cost(
+        log_factorials(k, rows.sum() + len(rows)), rows.sum(axis=0), np.zeros(rows.shape[1]), 1.0, k
+    )
 
 
 def _level(cost: float, null: float) -> float:
@@ -167,7 +170,7 @@ def _level(cost: float, null: float) -> float:
 
 def _search(rows: Floats, prior: Floats, k: int) -> tuple[Ints, float]:
     """Best groups of the rows under prior[I], and their cost."""
-    table = log_factorials(k)
+    table = log_factorials(k, rows.sum() + len(rows))
     pure = (rows > 0).sum(axis=1) == 1
     keys = np.where(pure, rows.argmax(axis=1), rows.shape[1] + np.arange(len(rows)))
     _, atom_of = np.unique(keys, return_inverse=True)

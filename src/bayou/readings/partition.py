@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayou.errors import DataError
 from bayou.kernels.modl import gather_parts, partition_level, running_totals
-from bayou.kernels.partition import fill_log_factorials
+from bayou.readings.logs import log_factorials
 from bayou.recipe import Recipe
 
 Floats = NDArray[np.float64]
@@ -150,6 +149,16 @@ def offsets_of(sizes: Ints) -> Ints:
     return offsets
 
 
+def heaviest_column(offsets: Ints, counts: Floats) -> float:
+    """The largest sum of the weight and the number of cells of a column, for the table of factorials.
+
+    >>> heaviest_column(np.array([0, 2, 2, 3]), np.array([[1.0, 2.0], [0.0, 3.0], [2.0, 2.0]]))
+    8.0
+    """
+    weights = np.append(0.0, np.cumsum(counts.sum(axis=1))) + np.arange(len(counts) + 1)
+    return float(np.diff(weights[offsets]).max(initial=0.0))
+
+
 def checked_cells(upper: object, counts: object, n_classes: int | None) -> tuple[Floats, Floats, int]:
     """Cells as contiguous float64 arrays of matching lengths, and the number of classes."""
     values = np.ascontiguousarray(upper, dtype=np.float64)
@@ -187,17 +196,6 @@ def with_level(partition: Partition, n_classes: int) -> Partition:
     """The intervals of a partition with the level Boullé's criterion gives them."""
     prefix = np.empty((partition.n_parts + 1, partition.counts.shape[1] + 1))
     running_totals(prefix, partition.counts)
-    level = partition_level(log_factorials(n_classes), prefix, n_classes)
+    table = log_factorials(n_classes, partition.counts.sum() + partition.n_parts)
+    level = partition_level(table, prefix, n_classes)
     return Partition(partition.cuts, partition.counts, level)
-
-
-def log_factorials(n_classes: int = 1) -> Floats:
-    """The table of ln 0!, ln 1!, .. that the kernels look up (8 MB, 20 ms once); it covers `n_classes`."""
-    return _log_factorials(1 << max(20, int(n_classes).bit_length()))
-
-
-@functools.cache
-def _log_factorials(size: int) -> Floats:
-    table = np.empty(size)
-    fill_log_factorials(table)
-    return table

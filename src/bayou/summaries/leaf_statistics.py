@@ -32,7 +32,7 @@ QUANTILES = "quantiles."
 TABLES = ("tables", "bounds", "above", "below", "known", "seen")
 ROOM = 8  # slots allocated at first, if memory allows; doubled when full
 LOGS = np.empty(1 << 14)
-fill_logs(LOGS)
+fill_logs(LOGS, 0)
 
 
 def _moments(name: str, array: Floats, summary: LeafStatistics) -> None:
