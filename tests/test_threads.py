@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from bayou.threads import SharedWork, limited, over_pieces
+from bayou.threads import SharedWork, in_background, limited, over_pieces
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -28,6 +28,18 @@ def test_whoever_waits_takes_part():
     with limited(2):
         SharedWork(lambda: None, [lambda: meet.wait(30)] * 2).finish()
     assert not meet.broken
+
+
+def test_whoever_waits_begins_where_no_thread_is_free():
+    free, done = threading.Event(), []
+    with limited(2):
+        busy = [in_background(lambda: free.wait(30)) for _ in range(2)]
+        work = SharedWork(lambda: done.append("first"), [lambda: done.append("other")])
+        assert done == []
+        work.finish()
+        assert done == ["first", "other"]
+        assert not any(future is None or future.done() for future in busy)
+        free.set()
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -126,11 +126,15 @@ class SharedWork:
         self, first: Callable[[], object], others: Iterable[Callable[[], object]], beside: bool = True
     ) -> None:
         self._first, self._others, self._begun = first, deque(others), Event()
-        self._future = in_background(self._begin) if beside else None
+        self._future = in_background(self._do_all) if beside else None
         if self._future is None:
-            self._begin()
+            self._do_all()
 
-    def _begin(self) -> None:
+    def _do_all(self) -> None:
+        self._do_first()
+        self._do_others()
+
+    def _do_first(self) -> None:
         try:
             self._first()
         except BaseException:
@@ -138,7 +142,6 @@ class SharedWork:
             raise
         finally:
             self._begun.set()
-        self._do_others()
 
     def _do_others(self) -> None:
         """Do tasks until none is left to begin."""
@@ -151,9 +154,12 @@ class SharedWork:
 
     def finish(self) -> None:
         """Do the tasks that no thread has begun, wait for the others, and raise the exception of a task, if any."""
+        if self._future is not None and self._future.cancel():  # no thread was free; perhaps all wait here
+            self._do_first()
+            self._future = in_background(self._do_others) if self._others else None
         self._begun.wait()
         self._do_others()
-        if self._future is not None:
+        if self._future is not None and not self._future.cancel():
             self._future.result()
 
 

@@ -248,18 +248,18 @@ class EstimatorCore(Parameterised):
                 raise
 
     def encode_shared(
-        self, X: Any, y: Any = None, *, learn: bool = False, others: tuple[EstimatorCore, ...] = ()
-    ) -> Block:
-        """Like `encode`, for this model and others with an equal schema: all schemas grow alike."""
+        self, X: Any, y: Any, start: int, *, learn: bool, others: tuple[EstimatorCore, ...]
+    ) -> tuple[Block, Growth]:
+        """Like `encode`, for this model and others with an equal schema, each of which is to `admit` the growth.
+
+        Until then the models may still be learning, in another thread, the rows before `start`.
+        """
         encoder = self._require()
         before = encoder.unusable
-        block, growth = encoder.encode(X, y, None, start=self.position, learn=learn)
+        block, growth = encoder.encode(X, y, None, start=start, learn=learn)
         for model in others:
             model._require().unusable += encoder.unusable - before
-        if learn:
-            for model in (self, *others):
-                model.admit(growth)
-        return block
+        return block, growth
 
     def admit(self, growth: Growth) -> None:
         """Add new columns, classes and values of a batch to the schema, and make room for them in the engine."""

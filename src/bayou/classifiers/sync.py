@@ -45,6 +45,12 @@ class Sync:
         self.lock.acquire()
         self.wait()
 
+    @property
+    def held(self) -> bool:
+        """Whether the thread that asks holds the lock."""
+        lock: Any = self.lock
+        return bool(lock._is_owned())  # as `threading.Condition` asks
+
     def wait(self) -> None:
         """Clear `synced`, and wait until no thread predicts; the caller holds the lock, and may change the state."""
         self.synced = False

@@ -132,6 +132,7 @@ def evaluate(
             work = restored_evaluation(snapshot, job)
         else:
             work = _protocol(job)(chosen, window=window)
+        work.pipelined = True
         done = carry_out(job, work, place, snapshot, when, quiet, work.accuracy, sender(job, work))
         finish(done, job, checkpoint, json, quiet)
 

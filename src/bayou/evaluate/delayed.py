@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from bayou.errors import DataError
 from bayou.evaluate.competitors import Models
 from bayou.evaluate.prequential import Prequential
 from bayou.evaluate.sets import Sets
+from bayou.evaluate.shared_encoding import SharedEncoding
 from bayou.protocols import Arrays
 from bayou.streams.brokers.joined import JoinedRows
 from bayou.summaries.outcomes import MOST_PROBABLE
@@ -45,6 +46,9 @@ class Delayed(Prequential):
 
     def _follows_from_labels(self, name: str) -> bool:
         return False  # predictions are kept until the label arrives
+
+    def _can_pipeline(self, batch: LabelledBatch, others: Sequence[SharedEncoding]) -> bool:
+        return False  # records arrive one by one
 
     def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:
         rows = batch.rows

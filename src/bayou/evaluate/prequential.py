@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -96,8 +96,12 @@ def prequential(
     (True, (1000, 2000))
     """
     run = Prequential(models, window=window, every=every)
+    run.pipelined = True
     after = None if progress is None else lambda _: progress(run.progress(stream))
-    feed(run.declare_columns(stream), run.step, rows=rows, pace=block, after=after)
+    try:
+        feed(run.declare_columns(stream), run.step, rows=rows, pace=block, after=after)
+    finally:  # after an error, too, the models have learned the rows before it
+        run.finish()
     return run.evaluation(rejected(stream))
 
 
@@ -106,7 +110,8 @@ class Prequential:
 
     It can be saved and continued in another process. Models with equal schemas share every encoded batch.
     `on_predicted`, where it is set, is called with every batch and, by name, the probabilities that each model gave its
-    rows before they were learned.
+    rows before they were learned. If it is `pipelined`, the models may learn a batch in another thread, while the
+    next one is read and encoded: get them from `models`, which waits for it, or call `finish` first.
     """
 
     def __init__(self, models: Models, *, window: int = 1000, every: int | None = None) -> None:
@@ -120,6 +125,9 @@ class Prequential:
         self._shared_encodings: list[SharedEncoding] = []
         self.drifts = Drifts(self._models)
         self._sets = SetRecords(self._models, window)
+        self.pipelined = False
+        self._learning: SharedWork | None = None  # the learning of the last batch, in another thread
+        self._after = 0  # the number of the row after that batch
         self._counting: SharedWork | None = None  # the counting of the rows of the last batch
         # Names of the models whose predictions follow from the labels
         self._follow_from_labels: set[str] = set()
@@ -139,7 +147,7 @@ class Prequential:
     @property
     def models(self) -> dict[str, Estimator]:
         """The models by name, with all rows learned."""
-        self._finish_counting()
+        self.finish()
         self._teach_baselines()
         return self._models
 
@@ -147,8 +155,41 @@ class Prequential:
         """Predict and learn the rows of a batch, in order."""
         shared, *others = self._shared_encodings or self._group_models()
         clock = Clock()
-        block = self._encode(shared, batch)
+        start = shared.position if self._learning is None else self._after
+        block, growth = shared.encode_ahead(_rows_for(shared, batch), batch.labels, start)
         encoding = clock.lap()
+        self._finish_learning()
+        shared.admit(growth)
+        learn = partial(self._learn, batch, block, encoding)
+        if self._can_pipeline(batch, others):
+            self._learning, self._after = SharedWork(learn, ()), start + block.n
+        else:
+            learn()
+
+    def _can_pipeline(self, batch: LabelledBatch, others: Sequence[SharedEncoding]) -> bool:
+        """Whether another thread may learn this batch: `others` need not encode it, and this one holds no lock."""
+        return (
+            self.pipelined
+            and self.on_predicted is None
+            and batch.size >= THREADED_ROWS
+            and all(self._follow_from_labels.issuperset(group.models) for group in others)
+            and not any(model.locked().held for model in self._models.values())
+        )
+
+    def _finish_learning(self) -> None:
+        learning, self._learning = self._learning, None
+        if learning is not None:
+            learning.finish()
+
+    def finish(self) -> None:
+        """Finish what other threads do: learning and counting the rows of the last batch."""
+        self._finish_learning()
+        self._finish_counting()
+
+    def _learn(self, batch: LabelledBatch, block: Block, encoding: float) -> None:
+        """Predict and learn rows that were encoded for the first group of models in `encoding` seconds; score them."""
+        shared, *others = self._shared_encodings
+        clock = Clock()
         proba = {}
         for name in shared.models:
             proba[name] = shared.test_then_train(name, block)
@@ -254,9 +295,7 @@ class Prequential:
             record.realign(plan)
 
     def _encode(self, shared: SharedEncoding, batch: LabelledBatch) -> Block:
-        return shared.encode(
-            Table(batch.size) if _uses_labels_only(shared) else batch.rows, batch.labels, learn=True
-        )
+        return shared.encode(_rows_for(shared, batch), batch.labels, learn=True)
 
     def _test_then_train(self, shared: SharedEncoding, batch: LabelledBatch) -> dict[str, Floats]:
         """The probabilities that the models of a group give each row before they learn it."""
@@ -295,11 +334,12 @@ class Prequential:
 
     def accuracy(self) -> dict[str, float]:
         """Running accuracy by name."""
-        self._finish_counting()
+        self.finish()
         return {name: record.running.accuracy for name, record in self._records.items()}
 
     def progress(self, stream: Any = None) -> Progress:
         """The progress of the evaluation of this stream."""
+        self.finish()
         share = stream.progress() if is_source(stream) else self.rows / max(1, len(stream[1]))
         return Progress(
             self.rows,
@@ -311,7 +351,7 @@ class Prequential:
 
     def arrays(self) -> Arrays:
         """The state of the evaluation, from which, with the models, it can be continued."""
-        self._finish_counting()
+        self.finish()
         curves = list(self._curves.values())
         out: dict[str, Any] = {
             "numbers": np.array([self.rows, self._window, self._spacing.every], np.int64),
@@ -358,7 +398,7 @@ class Prequential:
 
     def evaluation(self, rejected: int = 0) -> Evaluation:
         """The results so far."""
-        self._finish_counting()
+        self.finish()
         for model in self.models.values():
             if model.started:
                 tell_unknown(getattr(model, "decision", None), model.labels())
@@ -388,8 +428,10 @@ class Prequential:
         return Evaluation("prequential", results, self.rows, self._window, seconds, rejected, self.models)
 
 
-def _uses_labels_only(group: SharedEncoding) -> bool:
-    return isinstance(next(iter(group.models.values())), _LABELS_ONLY)
+def _rows_for(group: SharedEncoding, batch: LabelledBatch) -> Any:
+    """The rows of a batch as the models of a group use them: baselines use no column."""
+    uses_labels_only = isinstance(next(iter(group.models.values())), _LABELS_ONLY)
+    return Table(batch.size) if uses_labels_only else batch.rows
 
 
 def rejected(stream: Any) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bayou.block import Block, Floats
 from bayou.classifiers.estimator import Estimator
-from bayou.schema import Kind, Schema, Vocabulary
+from bayou.schema import Growth, Kind, Schema, Vocabulary
 
 
 class SharedEncoding:
@@ -31,8 +31,31 @@ class SharedEncoding:
 
     def encode(self, X: Any, y: Any = None, *, learn: bool = False) -> Block:
         """The batch, encoded by the common schema; with `learn`, what is new is added to each model's schema first."""
+        block, growth = self._encoded(X, y, self.position, learn)
+        if learn:
+            self.admit(growth)
+        return block
+
+    @property
+    def position(self) -> int:
+        """The number of rows that the models have seen."""
+        return next(iter(self.models.values())).position
+
+    def encode_ahead(self, X: Any, y: Any, start: int) -> tuple[Block, Growth]:
+        """The rows from number `start` on, encoded to be learned, and what is new in them, for `admit`.
+
+        Meanwhile the models may learn the rows before `start` in another thread.
+        """
+        return self._encoded(X, y, start, True)
+
+    def admit(self, growth: Growth) -> None:
+        """Add what is new in a batch to each model's schema."""
+        for model in self.models.values():
+            model.admit(growth)
+
+    def _encoded(self, X: Any, y: Any, start: int, learn: bool) -> tuple[Block, Growth]:
         first, *others = self.models.values()
-        return first.encode_shared(X, y, learn=learn, others=tuple(others))
+        return first.encode_shared(X, y, start, learn=learn, others=tuple(others))
 
     def same_classes(self, other: SharedEncoding) -> bool:
         """Whether the models of both know the same classes by the same codes."""
