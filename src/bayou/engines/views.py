@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from bayou.engines.engine import Engine, row_count, under
 from bayou.engines.packed_rows import PackedRows
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
+from bayou.threads import SharedWork
 from bayou.views.view import AnyView, next_point
 
 if TYPE_CHECKING:
@@ -106,10 +108,29 @@ class Views(Engine):
             return out
         for where, part in block.cut(self.refresh_points(block)):
             self.refresh_stale()
-            for view in self.active_views:
-                view.predict_then_update(part, out[where])
+            self._predict_then_update(part, out[where])
             self.learned(part)
         return out
+
+    def _predict_then_update(self, block: Block, out: Floats) -> None:
+        """Add what the views say of each row before it is learned; one view in another thread, if it is worth it."""
+        views = self.active_views
+        # The first view is that of the classes, which takes too little time to run another one beside it.
+        i = next((i for i in range(2, len(views)) if views[i].is_worth_a_thread(block)), None)
+        if i is None:
+            for view in views:
+                view.predict_then_update(block, out)
+            return
+        apart = np.zeros_like(out)
+        beside = SharedWork(partial(views[i].predict_then_update, block, apart), ())
+        try:
+            for view in views[:i]:
+                view.predict_then_update(block, out)
+        finally:
+            beside.finish()
+        out += apart
+        for view in views[i + 1 :]:
+            view.predict_then_update(block, out)
 
     def joint_log_proba(self, block: Block) -> Floats:
         out = np.zeros((len(block.y), self.n_classes))

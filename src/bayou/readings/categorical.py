@@ -11,6 +11,7 @@ import numpy as np
 from bayou.block import Block, Codes, Floats
 from bayou.errors import SchemaError
 from bayou.kernels.column_terms import table_terms_then_update
+from bayou.kernels.sums import TILE
 from bayou.kernels.value_counts import (
     add_table,
     log_table,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 EVEN, POOLED = 0.0, -1.0  # codes of prior estimates that are not numbers
 MANY = 64  # rows at once that are worth a kernel of their own
 GRAIN = 200_000  # cells worth a thread of their own
+TERMS = 1 << 18  # terms of test-then-train worth a thread of their own: some 100 us
 NO_LABELS, NO_LOGS = np.empty(0, dtype=np.int32), np.empty(0)
 
 
@@ -138,6 +140,10 @@ class CategoricalEstimator(LiveReader[ValueCounts]):
         logs = logs_for(s, block.n)
         self._predict_then_update(summary, block, block.y, logs, out)
 
+    def is_worth_a_thread(self, summary: ValueCounts, block: Block) -> bool:
+        q, k = block.codes.shape[1], summary.counts.shape[1]
+        return q <= TILE and block.n * q * k >= TERMS
+
     def terms_then_update(self, summary: ValueCounts, block: Block, units: Floats) -> Floats:
         s = summary
         terms = np.empty((*block.codes.shape, s.counts.shape[1]))
@@ -204,6 +210,7 @@ class MEstimateTable(CategoricalEstimator):
     # The kernels assume the same pseudo-counts for all classes, so the slow defaults are used here.
     add_log_prob = LiveReader.add_log_prob
     predict_then_update = LiveReader.predict_then_update
+    is_worth_a_thread = LiveReader.is_worth_a_thread
     terms_then_update = LiveReader.terms_then_update
     odds = LiveReader.odds
 

@@ -66,6 +66,10 @@ class LiveReader(Generic[S]):
 
         return total(so_far, self.scorer_columns(summary))
 
+    def is_worth_a_thread(self, summary: S, block: Block) -> bool:
+        """Whether `predict_then_update` adds one number per row and class, and takes long enough for a thread."""
+        return False
+
     prediction_is_pure = False  # whether predicting changes nothing at all, not even a cache
     has_units = False  # whether terms are densities, which depend on the units of their columns
 

@@ -92,6 +92,13 @@ class View(Generic[S]):
         """out[n, K] += log p(x | c) as it stood before each row, which is then learned."""
         raise NotImplementedError
 
+    def is_worth_a_thread(self, block: Block) -> bool:
+        """Whether `predict_then_update` adds one number per row and class, and takes long enough for a thread.
+
+        Numbers that are added to zeros in another thread, and then to the sum of the views before, have the same bits.
+        """
+        return False
+
     def column_terms(self, block: Block) -> Floats:
         """[n, d, K] the term of each column of this view in log p(x | c); for views whose reader gives single terms."""
         raise NotImplementedError
@@ -224,6 +231,9 @@ class Live(View[S]):
 
     def predict_then_update(self, block: Block, out: Floats) -> None:
         self.reader.predict_then_update(self.summary, block, out)
+
+    def is_worth_a_thread(self, block: Block) -> bool:
+        return self.reader.is_worth_a_thread(self.summary, block)
 
     def column_terms(self, block: Block) -> Floats:
         return self.reader.terms(self.summary, block)
