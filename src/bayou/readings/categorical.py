@@ -142,7 +142,7 @@ class CategoricalEstimator(LiveReader[ValueCounts]):
 
     def is_worth_a_thread(self, summary: ValueCounts, block: Block) -> bool:
         q, k = block.codes.shape[1], summary.counts.shape[1]
-        return q <= TILE and block.n * q * k >= TERMS
+        return bool(q <= TILE and block.n * q * k >= TERMS)
 
     def terms_then_update(self, summary: ValueCounts, block: Block, units: Floats) -> Floats:
         s = summary
