@@ -81,7 +81,7 @@ def table_of(X: Any) -> Table:
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         return _from_sparse(X)
     if isinstance(X, Mapping):
-        return _from_columns({str(k): v for k, v in X.items()})
+        return _from_columns(dict(zip(_names([*X]), X.values(), strict=True)))
     if hasattr(X, "labels") and hasattr(X, "words") and hasattr(X, "columns"):
         return _from_rows(X)
     if isinstance(X, list | tuple):
@@ -166,6 +166,13 @@ def _from_records(records: Sequence[Mapping[Any, Any]]) -> Table:
             cells = columns.get(str(name))
             if cells is None:
                 cells = columns[str(name)] = [None] * len(records)
+            elif cells[i] is not None:
+                raise DataError(
+                    "two keys of a record have the same name",
+                    column=str(name),
+                    value=[cells[i], value],
+                    remedy='names of columns are text, so 1 and "1" are one column: rename or drop one of the keys',
+                )
             cells[i] = value
     return Table(len(records), list(columns), list(columns.values()), complete=False)
 
