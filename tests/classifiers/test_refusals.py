@@ -198,7 +198,10 @@ def test_a_fit_that_fails_leaves_what_was_fitted_before():
             "two columns have the same name",
         ),
         (lambda m: m.learn_one({1: 3.0, "1": 4.0}, "x"), r"column '1': two keys of a record.*: \[3.0, 4.0\]"),
-        (lambda m: m.predict_proba_many([{"a": 1.0}, {"1": 3.0, 1: "u"}]), "two keys of a record have the same"),
+        (
+            lambda m: m.predict_proba_many([{"a": 1.0}, {"1": 3.0, 1: "u"}]),
+            "two keys of a record have the same",
+        ),
         (lambda m: m.learn_batch({1: [3.0], "1": [4.0]}, ["x"]), "two columns have the same name"),
     ],
 )

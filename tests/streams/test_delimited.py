@@ -199,3 +199,12 @@ def test_both_ways_of_finding_quotes_agree(chunk: bytes) -> None:
     for marks in (b"\n", b"\r\n", b","):
         found = outside(chunk, b",", marks).tolist()
         assert found == [i for i, byte in enumerate(blotted) if byte in marks]
+
+
+def test_a_quote_that_is_not_closed_is_named(tmp_path: Path) -> None:
+    """It takes the lines after it into one cell, which once was called a short row."""
+    path = tmp_path / "open.csv"
+    path.write_text('a,b,y\n1,x,u\n2,"y,v\n3,z,u\n')
+    rows, error, _ = outcome(path, target="y")
+    assert len(rows) == 1
+    assert error.startswith("line 3, row 1: a quote that is not closed")

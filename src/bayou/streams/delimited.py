@@ -158,7 +158,7 @@ class DelimitedRows:
 
         draft = Draft({}, np.flatnonzero(fits), len(fits), record)
         for i in np.flatnonzero(~fits).tolist():
-            draft.misfits.append(self._wrong_width(i, int(widths[i])))
+            draft.misfits.append(self._wrong_width(i, record(i), int(widths[i])))
         return self._fill(draft, chunk if fits.all() else b"\n".join(map(record, draft.records)))
 
     def draft_of(self, records: Sequence[bytes]) -> Draft:
@@ -175,16 +175,18 @@ class DelimitedRows:
             if len(widths) != 1:
                 draft.misfits.append(Misfit(i, None, "not one row", f"{len(widths)} rows in one message"))
             elif widths[0] != len(self.layout.names):
-                draft.misfits.append(self._wrong_width(i, int(widths[0])))
+                draft.misfits.append(self._wrong_width(i, record, int(widths[0])))
             else:
                 fits.append(i)
         draft.records = np.array(fits, np.int64)
         return self._fill(draft, b"\n".join(plain[i] for i in fits))
 
-    def _wrong_width(self, record: int, width: int) -> Misfit:
+    def _wrong_width(self, i: int, record: bytes, width: int) -> Misfit:
         names = len(self.layout.names)
         reason = "short row" if width < names else "long row"
-        return Misfit(record, None, reason, f"{width} cells instead of {names}")
+        if record.count(b'"') % 2:
+            reason = "a quote that is not closed"
+        return Misfit(i, None, reason, f"{width} cells instead of {names}")
 
     def _fill(self, draft: Draft, chunk: bytes) -> Draft:
         """Fill the draft with the columns of records that all have the right number of cells."""
