@@ -17,6 +17,7 @@ from bayou.errors import DataError
 from bayou.evaluate import Prequential, prequential
 from bayou.evaluate.prequential import THREADED_ROWS
 from bayou.evaluate.shared_encoding import SharedEncoding
+from bayou.schema import Declared
 from bayou.streams import open_stream
 from bayou.threads import limited
 from bayou.training.batches import batches
@@ -68,11 +69,12 @@ def test_results_and_models_are_the_same(tmp_path: Path, make: Callable[[], Any]
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("classes", [None, [f"c{i}" for i in reversed(range(BATCHES))]])
 def test_another_thread_learns_while_rows_are_encoded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, classes: list[str] | None
 ) -> None:
-    """No batch is encoded before another thread has begun to learn the last one."""
-    path, model = growing_csv(tmp_path / "rows.csv"), SeenThreads()
+    """No batch is encoded before another thread has begun to learn the last one, nor if baselines have other codes."""
+    path, model = growing_csv(tmp_path / "rows.csv"), SeenThreads(schema=Declared(classes=classes))
     encode, encoded = SharedEncoding.encode_ahead, []
 
     def encode_later(self: SharedEncoding, *args: Any) -> Any:
@@ -133,6 +135,23 @@ def test_a_bad_row_in_memory_is_told() -> None:
     with limited(2), pytest.raises(DataError, match=f"row {2 * THREADED_ROWS + 5}, column 'x'"):
         prequential(model, (X, y), block=THREADED_ROWS)
     assert model.position == 2 * THREADED_ROWS
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_line_is_told_of_a_label_that_only_a_baseline_refuses(tmp_path: Path, threads: int) -> None:
+    """Its classes are not those of the model, so that it needs codes of its own."""
+    path, bad = growing_csv(tmp_path / "rows.csv"), THREADED_ROWS + 3
+    lines = path.read_text().splitlines()
+    lines[bad - 1] = "1,2.0,v0,c9"
+    path.write_text("\n".join(lines) + "\n")
+    model, baseline = NaiveBayes(), NoChange(schema=Declared(classes=[f"c{i}" for i in range(BATCHES)]))
+    with (
+        limited(threads),
+        open_stream(path, target="class") as stream,
+        pytest.raises(DataError, match=f"^line {bad}, row {bad - 2}:.*'c9'"),
+    ):
+        prequential({"model": model, "baseline": baseline}, stream, block=THREADED_ROWS)
+    assert model.position == THREADED_ROWS
 
 
 @pytest.mark.parametrize("failing", range(BATCHES))
