@@ -46,6 +46,21 @@ class SeenThreads(NaiveBayes):
         return super().test_then_train(block)
 
 
+def encode_later(monkeypatch: pytest.MonkeyPatch, model: SeenThreads) -> list[int]:
+    """Have every batch encoded after a thread has begun to learn the last one; the list counts the batches."""
+    encode, encoded = SharedEncoding.encode_ahead, []
+
+    def encode_later(self: SharedEncoding, *args: Any) -> Any:
+        end = time.monotonic() + 30
+        while len(model.__dict__.get("seen", ())) < len(encoded) and time.monotonic() < end:
+            time.sleep(0.001)
+        encoded.append(1)
+        return encode(self, *args)
+
+    monkeypatch.setattr(SharedEncoding, "encode_ahead", encode_later)
+    return encoded
+
+
 def numbers(result: Any) -> dict[str, Any]:
     data = result.to_dict()
     for key in ("seconds", "rows_per_second"):
@@ -75,16 +90,7 @@ def test_another_thread_learns_while_rows_are_encoded(
 ) -> None:
     """No batch is encoded before another thread has begun to learn the last one, nor if baselines have other codes."""
     path, model = growing_csv(tmp_path / "rows.csv"), SeenThreads(schema=Declared(classes=classes))
-    encode, encoded = SharedEncoding.encode_ahead, []
-
-    def encode_later(self: SharedEncoding, *args: Any) -> Any:
-        end = time.monotonic() + 30
-        while len(model.__dict__.get("seen", ())) < len(encoded) and time.monotonic() < end:
-            time.sleep(0.001)
-        encoded.append(1)
-        return encode(self, *args)
-
-    monkeypatch.setattr(SharedEncoding, "encode_ahead", encode_later)
+    encoded = encode_later(monkeypatch, model)
     with limited(2), open_stream(path, target="class") as stream:
         prequential(model, stream, block=THREADED_ROWS)
     assert model.seen[:-1] == [False] * (BATCHES - 1)
@@ -171,6 +177,34 @@ def test_what_learning_raises_is_raised(tmp_path: Path, failing: int) -> None:
     ):
         prequential(model, stream, block=THREADED_ROWS)
     assert len(model.seen) == failing + 1  # nothing was learned after it
+
+
+def test_nothing_goes_on_after_an_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while the first batch is learned in another thread: it is learned by all models or none."""
+    go = threading.Event()
+
+    class Slow(NaiveBayes):
+        def test_then_train(self, block: Any) -> Any:
+            go.wait(30)
+            return super().test_then_train(block)
+
+    class Interrupted(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            if threading.current_thread() is threading.main_thread() and not go.is_set():
+                threading.Timer(0.2, go.set).start()
+                raise KeyboardInterrupt
+            return super().wait(timeout)
+
+    first, slow = SeenThreads(), Slow()
+    encode_later(monkeypatch, first)
+    monkeypatch.setattr("bayou.threads.Event", Interrupted)
+    with (
+        limited(2),
+        open_stream(growing_csv(tmp_path / "rows.csv"), target="class") as stream,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        prequential({"first": first, "slow": slow}, stream, block=THREADED_ROWS)
+    assert first.position == slow.position == THREADED_ROWS
 
 
 def test_a_thread_that_holds_the_lock_of_a_model_learns_itself(tmp_path: Path) -> None:

@@ -187,8 +187,10 @@ class Prequential:
 
     def finish(self) -> None:
         """Finish what other threads do: learning and counting the rows of the last batch."""
-        self._finish_learning()
-        self._finish_counting()
+        try:
+            self._finish_learning()
+        finally:
+            self._finish_counting()
 
     def _learn(
         self, batch: LabelledBatch, block: Block, encoding: float, labels: Sequence[Codes | None]
