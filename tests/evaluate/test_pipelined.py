@@ -207,6 +207,27 @@ def test_nothing_goes_on_after_an_interrupt(tmp_path: Path, monkeypatch: pytest.
     assert first.position == slow.position == THREADED_ROWS
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_huge_numbers_are_counted_in_rows_that_were_learned(threads: int) -> None:
+    """One in every batch, of which the second is the last that is learned, and the third is encoded meanwhile."""
+
+    class Failing(NaiveBayes):
+        def test_then_train(self, block: Any) -> Any:
+            if block.start == 2 * THREADED_ROWS:
+                raise MemoryError("no room")
+            return super().test_then_train(block)
+
+    X = np.arange(4.0 * THREADED_ROWS)[:, None] % 7
+    X[::THREADED_ROWS] = np.inf
+    models = {"other": NaiveBayes(), "failing": Failing()}
+    with limited(threads), pytest.raises(MemoryError, match="no room"):
+        prequential(models, (X, np.arange(len(X)) % 2), block=THREADED_ROWS)
+    assert [(model.position, model.unusable) for model in models.values()] == [
+        (3 * THREADED_ROWS, 3),
+        (2 * THREADED_ROWS, 2),
+    ]
+
+
 def test_a_thread_that_holds_the_lock_of_a_model_learns_itself(tmp_path: Path) -> None:
     model = SeenThreads()
     with (
