@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import itertools
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,7 @@ from tests.seeds import LONG
 from bayou import NaiveBayes
 from bayou.encoding import Encoder, frames, lookup
 from bayou.encoding.exported import ExportedStruct
-from bayou.encoding.frames import polars_columns
+from bayou.encoding.frames import column_of, polars_columns
 from bayou.kernels.look_up import SOME
 from bayou.schema import Declared, Schema
 
@@ -225,6 +227,16 @@ def test_an_export_of_fewer_rows_is_refused():
     assert len(ExportedStruct(struct, 3).columns()) == 1
     with pytest.raises(OSError, match="no 4 rows"):
         ExportedStruct(struct, 4)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_memory_is_not_released_twice_nor_its_address_copied(duplicate):
+    cells = ["a", "b", "a"]
+    polars = polars_columns(pl.DataFrame({"c": pl.Series(cells, dtype=pl.Categorical)}))[0]
+    pandas = column_of(pd.Series(cells, dtype="category"))
+    for thing in (polars.form, polars.form.memory, pandas.form):
+        with pytest.raises(TypeError, match="neither copied nor pickled"):
+            duplicate(thing)
 
 
 def _codes(column):

@@ -52,6 +52,10 @@ class ExportedStruct:
         child_columns(columns, self._address)
         return columns.tolist()
 
+    def __reduce__(self) -> Any:
+        """Refuse copies and pickles: each of them would release the memory once more."""
+        raise TypeError("memory of another library can be neither copied nor pickled")
+
     def __del__(self) -> None:
         release = int(self._array[RELEASE])
         if release:
