@@ -111,7 +111,9 @@ class Prequential:
     It can be saved and continued in another process. Models with equal schemas share every encoded batch.
     `on_predicted`, where it is set, is called with every batch and, by name, the probabilities that each model gave its
     rows before they were learned. If it is `pipelined`, the models may learn a batch in another thread, while the
-    next one is read and encoded: get them from `models`, which waits for it, or call `finish` first.
+    next one is read and encoded: get them from `models`, which waits for it, or call `finish` first. Also call `finish`
+    before you take a model's lock (`model.locked()`) between two steps: the other thread may need it to learn, and
+    `step`, `accuracy` and `models` would wait for that thread for ever.
     """
 
     def __init__(self, models: Models, *, window: int = 1000, every: int | None = None) -> None:
