@@ -229,6 +229,37 @@ def test_an_export_of_fewer_rows_is_refused():
         ExportedStruct(struct, 4)
 
 
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.String, pl.Null], ids=str)
+def test_an_export_of_other_than_plain_numbers_is_refused(kind):
+    struct = pl.DataFrame([pl.Series("number", [1, 2]), pl.Series("c", [None, None], kind)]).to_struct("s")
+    with pytest.raises(OSError, match="other than plain numbers"):
+        ExportedStruct(struct, 2).columns()
+
+
+def without_common_codes(monkeypatch):
+    """As polars was before 1.32."""
+    monkeypatch.setattr(frames, "_codes_are_common", lambda: False)
+
+
+def without_physical_structs(monkeypatch):
+    """As if polars left the fields of a struct as they are."""
+    monkeypatch.setattr(frames, "_physical", lambda: pl.col("codes"))
+
+
+@pytest.mark.parametrize("older", [without_common_codes, without_physical_structs])
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["b", "a", "c"])], ids=str)
+def test_codes_that_polars_does_not_export_are_those_of_an_arrow_dictionary(older, dtype, monkeypatch):
+    cells = [pl.Series("c", some, dtype=dtype) for some in (["a", None, "b"], ["b", "a", "c"], [None, "c"])]
+    older(monkeypatch)
+    encoder = Encoder(Schema(Declared(columns={"c": ["a", "b", "c"]}, classes=["a", "b", "c"])))
+    for column in cells:
+        X = pl.DataFrame({"number": range(len(column)), "c": column, "text": ["t"] * len(column)})
+        assert pa.types.is_dictionary(polars_columns(X)[1].type)
+        block = encoder.encode(X, column)[0]
+        expected = [-1 if cell is None else "abc".index(cell) for cell in column.to_list()]
+        assert block.codes[:, 0].tolist() == block.y.tolist() == expected
+
+
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_memory_is_not_released_twice_nor_its_address_copied(duplicate):
     cells = ["a", "b", "a"]
