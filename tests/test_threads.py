@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import Future
 
 import pytest
 
@@ -55,6 +56,45 @@ def test_nothing_follows_a_first_task_that_fails(threads):
     with limited(threads), pytest.raises(ValueError, match="no labels"):
         begin_and_finish()
     assert done == []
+
+
+def test_a_first_task_that_failed_is_not_done_again():
+    free, done = threading.Event(), []
+
+    def fail() -> None:
+        done.append("first")
+        raise ValueError("no labels")
+
+    with limited(2):
+        busy = [in_background(lambda: free.wait(30)) for _ in range(2)]
+        work = SharedWork(fail, [lambda: done.append("other")])
+        with pytest.raises(ValueError, match="no labels"):
+            work.finish()
+        work.finish()
+        free.set()
+    assert done == ["first"]
+    assert all(future is not None and future.result() for future in busy)
+
+
+def test_whoever_is_interrupted_still_waits_for_what_was_begun(monkeypatch):
+    begun, go, done = threading.Event(), threading.Event(), []
+
+    def slow() -> None:
+        begun.set()
+        go.wait(30)
+        done.append("other")
+
+    def interrupt(*_: object) -> None:
+        threading.Timer(0.2, go.set).start()
+        raise KeyboardInterrupt
+
+    with limited(2):
+        work = SharedWork(lambda: None, [slow])
+        assert begun.wait(30)
+        monkeypatch.setattr(Future, "result", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            work.finish()
+    assert done == ["other"]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -60,6 +60,7 @@ class Block:
     hashed : nominal values by hash where the schema says so; codes are then 0, or -1 where missing
     no_missing : whether it is known that no number is missing
     decided : int32[n], the classes decided for, where that is not simply the most probable one
+    unusable : number of huge or infinite values that were taken as missing, counted when the whole block is learned
     """
 
     numeric: Floats
@@ -73,6 +74,7 @@ class Block:
     hashed: Hashed | None = None
     no_missing: bool = False
     decided: Codes | None = None
+    unusable: int = 0
 
     @property
     def n(self) -> int:

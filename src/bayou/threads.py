@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
@@ -153,8 +153,19 @@ class SharedWork:
             task()
 
     def finish(self) -> None:
-        """Do the tasks that no thread has begun, wait for the others, and raise the exception of a task, if any."""
+        """Do the tasks that no thread has begun, wait for the others, and raise the exception of a task, if any.
+
+        No thread does any of the tasks when it returns or raises, also where Ctrl-C interrupts it.
+        """
+        try:
+            self._finish()
+        finally:
+            if self._future is not None and not self._future.cancel():
+                wait([self._future])
+
+    def _finish(self) -> None:
         if self._future is not None and self._future.cancel():  # no thread was free; perhaps all wait here
+            self._future = None  # what was cancelled once is cancelled whenever it is asked
             self._do_first()
             self._future = in_background(self._do_others) if self._others else None
         self._begun.wait()

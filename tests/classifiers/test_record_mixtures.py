@@ -121,6 +121,18 @@ def test_huge_numbers_count_as_missing_in_whatever_way_they_come():
     assert one.unusable == 6 + 2 + 2 * 3
 
 
+@pytest.mark.parametrize("way", ["learn_many", "test_then_train_batch"])
+def test_huge_numbers_of_rows_that_were_not_learned_are_not_counted(way):
+    good, bad = {"x": np.inf, "s": "a"}, {"x": 1e300, "s": object()}
+    model = NaiveBayes()
+    model.learn_many([good], ["p"])
+    with pytest.raises(DataError):
+        getattr(model, way)([good, bad], ["p", "q"])
+    assert model.unusable == model.position == 1
+    getattr(model, way)([good, good], ["p", "q"])
+    assert model.unusable == model.position == 3
+
+
 def test_a_block_that_was_made_to_predict_is_learned_once_or_never():
     rows = [({"a": float(i), "b": float(i * i)}, i % 2) for i in range(6)]
     huge, plain, last = ({"a": 1e200, "b": 1.0}, 0), ({"a": 2.0, "b": 3.0}, 1), ({"a": -1e200, "b": 5.0}, 1)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import itertools
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,7 @@ from tests.seeds import LONG
 from bayou import NaiveBayes
 from bayou.encoding import Encoder, frames, lookup
 from bayou.encoding.exported import ExportedStruct
-from bayou.encoding.frames import polars_columns
+from bayou.encoding.frames import column_of, polars_columns
 from bayou.kernels.look_up import SOME
 from bayou.schema import Declared, Schema
 
@@ -225,6 +227,47 @@ def test_an_export_of_fewer_rows_is_refused():
     assert len(ExportedStruct(struct, 3).columns()) == 1
     with pytest.raises(OSError, match="no 4 rows"):
         ExportedStruct(struct, 4)
+
+
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.String, pl.Null], ids=str)
+def test_an_export_of_other_than_plain_numbers_is_refused(kind):
+    struct = pl.DataFrame([pl.Series("number", [1, 2]), pl.Series("c", [None, None], kind)]).to_struct("s")
+    with pytest.raises(OSError, match="other than plain numbers"):
+        ExportedStruct(struct, 2).columns()
+
+
+def without_common_codes(monkeypatch):
+    """As polars was before 1.32."""
+    monkeypatch.setattr(frames, "_codes_are_common", lambda: False)
+
+
+def without_physical_structs(monkeypatch):
+    """As if polars left the fields of a struct as they are."""
+    monkeypatch.setattr(frames, "_physical", lambda: pl.col("codes"))
+
+
+@pytest.mark.parametrize("older", [without_common_codes, without_physical_structs])
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["b", "a", "c"])], ids=str)
+def test_codes_that_polars_does_not_export_are_those_of_an_arrow_dictionary(older, dtype, monkeypatch):
+    cells = [pl.Series("c", some, dtype=dtype) for some in (["a", None, "b"], ["b", "a", "c"], [None, "c"])]
+    older(monkeypatch)
+    encoder = Encoder(Schema(Declared(columns={"c": ["a", "b", "c"]}, classes=["a", "b", "c"])))
+    for column in cells:
+        X = pl.DataFrame({"number": range(len(column)), "c": column, "text": ["t"] * len(column)})
+        assert pa.types.is_dictionary(polars_columns(X)[1].type)
+        block = encoder.encode(X, column)[0]
+        expected = [-1 if cell is None else "abc".index(cell) for cell in column.to_list()]
+        assert block.codes[:, 0].tolist() == block.y.tolist() == expected
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_memory_is_not_released_twice_nor_its_address_copied(duplicate):
+    cells = ["a", "b", "a"]
+    polars = polars_columns(pl.DataFrame({"c": pl.Series(cells, dtype=pl.Categorical)}))[0]
+    pandas = column_of(pd.Series(cells, dtype="category"))
+    for thing in (polars.form, polars.form.memory, pandas.form):
+        with pytest.raises(TypeError, match="neither copied nor pickled"):
+            duplicate(thing)
 
 
 def _codes(column):

@@ -125,10 +125,14 @@ def test_infinite_and_huge_numbers_are_missing_and_tallied(value):
     schema = Schema()
     encoder = Encoder(schema)
     X = np.array([[1.0], [value]])
-    block, _ = encoder.encode(X, learn=True)
+    block, growth = encoder.encode(X, learn=True)
     assert np.isnan(block.numeric[1, 0])
-    assert encoder.unusable == 1
+    assert block.unusable == 1
+    assert encoder.unusable == 0  # until they are learned
     assert X[1, 0] == value
+    encoder.grow(growth)
+    encoder.encode(X)  # to predict
+    assert encoder.unusable == 1
 
 
 def test_integers_beyond_all_floats_are_infinite_and_so_missing():

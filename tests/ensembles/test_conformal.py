@@ -66,6 +66,8 @@ def test_it_follows_its_rule(by_class):
     first = [int(np.flatnonzero(y == c)[0]) for c in range(3)]
     counted = [h for i, h in enumerate(held) if i not in first]
     assert model.coverage_ == pytest.approx(np.mean(counted))
+    model.sets_then_train([[np.inf, *X[0, 1:]]], y[:1])
+    assert (model.position, model.unusable) == (801, 1)
 
 
 def test_the_promise_holds_over_every_window_where_a_plain_quantile_leaves_it():

@@ -17,6 +17,7 @@ from bayou.errors import DataError
 from bayou.evaluate import Prequential, prequential
 from bayou.evaluate.prequential import THREADED_ROWS
 from bayou.evaluate.shared_encoding import SharedEncoding
+from bayou.schema import Declared
 from bayou.streams import open_stream
 from bayou.threads import limited
 from bayou.training.batches import batches
@@ -45,6 +46,21 @@ class SeenThreads(NaiveBayes):
         return super().test_then_train(block)
 
 
+def encode_later(monkeypatch: pytest.MonkeyPatch, model: SeenThreads) -> list[int]:
+    """Have every batch encoded after a thread has begun to learn the last one; the list counts the batches."""
+    encode, encoded = SharedEncoding.encode_ahead, []
+
+    def encode_later(self: SharedEncoding, *args: Any) -> Any:
+        end = time.monotonic() + 30
+        while len(model.__dict__.get("seen", ())) < len(encoded) and time.monotonic() < end:
+            time.sleep(0.001)
+        encoded.append(1)
+        return encode(self, *args)
+
+    monkeypatch.setattr(SharedEncoding, "encode_ahead", encode_later)
+    return encoded
+
+
 def numbers(result: Any) -> dict[str, Any]:
     data = result.to_dict()
     for key in ("seconds", "rows_per_second"):
@@ -68,21 +84,13 @@ def test_results_and_models_are_the_same(tmp_path: Path, make: Callable[[], Any]
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("classes", [None, [f"c{i}" for i in reversed(range(BATCHES))]])
 def test_another_thread_learns_while_rows_are_encoded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, classes: list[str] | None
 ) -> None:
-    """No batch is encoded before another thread has begun to learn the last one."""
-    path, model = growing_csv(tmp_path / "rows.csv"), SeenThreads()
-    encode, encoded = SharedEncoding.encode_ahead, []
-
-    def encode_later(self: SharedEncoding, *args: Any) -> Any:
-        end = time.monotonic() + 30
-        while len(model.__dict__.get("seen", ())) < len(encoded) and time.monotonic() < end:
-            time.sleep(0.001)
-        encoded.append(1)
-        return encode(self, *args)
-
-    monkeypatch.setattr(SharedEncoding, "encode_ahead", encode_later)
+    """No batch is encoded before another thread has begun to learn the last one, nor if baselines have other codes."""
+    path, model = growing_csv(tmp_path / "rows.csv"), SeenThreads(schema=Declared(classes=classes))
+    encoded = encode_later(monkeypatch, model)
     with limited(2), open_stream(path, target="class") as stream:
         prequential(model, stream, block=THREADED_ROWS)
     assert model.seen[:-1] == [False] * (BATCHES - 1)
@@ -135,6 +143,23 @@ def test_a_bad_row_in_memory_is_told() -> None:
     assert model.position == 2 * THREADED_ROWS
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_line_is_told_of_a_label_that_only_a_baseline_refuses(tmp_path: Path, threads: int) -> None:
+    """Its classes are not those of the model, so that it needs codes of its own."""
+    path, bad = growing_csv(tmp_path / "rows.csv"), THREADED_ROWS + 3
+    lines = path.read_text().splitlines()
+    lines[bad - 1] = "1,2.0,v0,c9"
+    path.write_text("\n".join(lines) + "\n")
+    model, baseline = NaiveBayes(), NoChange(schema=Declared(classes=[f"c{i}" for i in range(BATCHES)]))
+    with (
+        limited(threads),
+        open_stream(path, target="class") as stream,
+        pytest.raises(DataError, match=f"^line {bad}, row {bad - 2}:.*'c9'"),
+    ):
+        prequential({"model": model, "baseline": baseline}, stream, block=THREADED_ROWS)
+    assert model.position == THREADED_ROWS
+
+
 @pytest.mark.parametrize("failing", range(BATCHES))
 def test_what_learning_raises_is_raised(tmp_path: Path, failing: int) -> None:
     class Failing(SeenThreads):
@@ -152,6 +177,55 @@ def test_what_learning_raises_is_raised(tmp_path: Path, failing: int) -> None:
     ):
         prequential(model, stream, block=THREADED_ROWS)
     assert len(model.seen) == failing + 1  # nothing was learned after it
+
+
+def test_nothing_goes_on_after_an_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while the first batch is learned in another thread: it is learned by all models or none."""
+    go = threading.Event()
+
+    class Slow(NaiveBayes):
+        def test_then_train(self, block: Any) -> Any:
+            go.wait(30)
+            return super().test_then_train(block)
+
+    class Interrupted(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            if threading.current_thread() is threading.main_thread() and not go.is_set():
+                threading.Timer(0.2, go.set).start()
+                raise KeyboardInterrupt
+            return super().wait(timeout)
+
+    first, slow = SeenThreads(), Slow()
+    encode_later(monkeypatch, first)
+    monkeypatch.setattr("bayou.threads.Event", Interrupted)
+    with (
+        limited(2),
+        open_stream(growing_csv(tmp_path / "rows.csv"), target="class") as stream,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        prequential({"first": first, "slow": slow}, stream, block=THREADED_ROWS)
+    assert first.position == slow.position == THREADED_ROWS
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_huge_numbers_are_counted_in_rows_that_were_learned(threads: int) -> None:
+    """One in every batch, of which the second is the last that is learned, and the third is encoded meanwhile."""
+
+    class Failing(NaiveBayes):
+        def test_then_train(self, block: Any) -> Any:
+            if block.start == 2 * THREADED_ROWS:
+                raise MemoryError("no room")
+            return super().test_then_train(block)
+
+    X = np.arange(4.0 * THREADED_ROWS)[:, None] % 7
+    X[::THREADED_ROWS] = np.inf
+    models = {"other": NaiveBayes(), "failing": Failing()}
+    with limited(threads), pytest.raises(MemoryError, match="no room"):
+        prequential(models, (X, np.arange(len(X)) % 2), block=THREADED_ROWS)
+    assert [(model.position, model.unusable) for model in models.values()] == [
+        (3 * THREADED_ROWS, 3),
+        (2 * THREADED_ROWS, 2),
+    ]
 
 
 def test_a_thread_that_holds_the_lock_of_a_model_learns_itself(tmp_path: Path) -> None:

@@ -254,11 +254,10 @@ class EstimatorCore(Parameterised):
 
         Until then the models may still be learning, in another thread, the rows before `start`.
         """
-        encoder = self._require()
-        before = encoder.unusable
-        block, growth = encoder.encode(X, y, None, start=start, learn=learn)
-        for model in others:
-            model._require().unusable += encoder.unusable - before
+        block, growth = self._require().encode(X, y, None, start=start, learn=learn)
+        if not learn:  # rows to learn are counted by each model when it has learned them
+            for model in others:
+                model._require().unusable += block.unusable
         return block, growth
 
     def admit(self, growth: Growth) -> None:
@@ -289,8 +288,9 @@ class EstimatorCore(Parameterised):
             if learned >= 0:
                 self._learned(learned)
             elif count:
-                engine.learn(encoder.waiting(self._position))
-                self._position += count
+                block = encoder.waiting(self._position)
+                engine.learn(block)
+                self._count(block)
 
     def _learned(self, rows: int) -> None:
         """Note that the pending records were learned as packed rows, `rows` of which have a label and weight."""
@@ -321,7 +321,12 @@ class EstimatorCore(Parameterised):
         with self._changing():
             self.flush()
             self._engine.learn(block)
-            self._position += block.n
+            self._count(block)
+
+    def _count(self, block: Block) -> None:
+        """Count the rows of a block that was learned, and its unusable values."""
+        self._position += block.n
+        self._require().unusable += block.unusable
 
     def test_then_train_batch(self, X: Any, y: Any, w: Any = None) -> Floats:
         """Probabilities of each row as they stood before it, [n, K] in the order of `labels()`; then learned.
@@ -342,7 +347,7 @@ class EstimatorCore(Parameterised):
         with self._changing():
             self.flush()
             joint = self._engine.test_then_train(block)
-            self._position += block.n
+            self._count(block)
         return joint
 
     def refresh(self) -> Self:

@@ -89,12 +89,18 @@ class Encoder:
     def encode(
         self, X: Any, y: Any = None, w: Any = None, *, start: int = 0, learn: bool = False
     ) -> tuple[Block, Growth]:
-        """The rows as a block, and the additions that the schema needs; unless `learn`, unknown values are missing."""
+        """The rows as a block, and the additions that the schema needs; unless `learn`, unknown values are missing.
+
+        The unusable values of rows to predict are counted here, those of rows to learn by the model that learns them.
+        """
         try:
-            return self._encoded(X, y, w, start, learn)
+            block, growth = self._encoded(X, y, w, start, learn)
         except DataError as problem:
             problem.index = None if problem.row is None else problem.row - start
             raise
+        if not learn:
+            self.unusable += block.unusable
+        return block, growth
 
     def _encoded(self, X: Any, y: Any, w: Any, start: int, learn: bool) -> tuple[Block, Growth]:
         if self.numbers_are_words and isinstance(X, list) and X and all(isinstance(x, Mapping) for x in X):
@@ -143,6 +149,7 @@ class Encoder:
         block = self.records.block(x, start)
         if block is not None and not block.no_missing:
             self._fill_numeric(block, block.numeric)
+            self.unusable += block.unusable
         return block
 
     def waiting(self, start: int) -> Block:
@@ -155,8 +162,7 @@ class Encoder:
     def _fill_numeric(self, block: Block, matrix: Floats, usable: bool = False) -> None:
         """Set the block's numbers; unusable cells (infinite or huge) are counted and become missing, in a copy."""
         block.numeric, block.no_missing = matrix, usable or matrix.size == 0 or all_usable(matrix)
-        unusable = 0 if block.no_missing else count_unusable(matrix)
-        if unusable:
-            self.unusable += unusable
+        block.unusable = 0 if block.no_missing else count_unusable(matrix)
+        if block.unusable:
             block.numeric = matrix.copy()
             scrub(block.numeric)

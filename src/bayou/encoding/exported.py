@@ -47,10 +47,18 @@ class ExportedStruct:
             raise OSError(problem, f"no {rows:,} rows came through Arrow's C data interface")
 
     def columns(self) -> list[list[int]]:
-        """Of each field the address of its values, that of its bitmap of present cells or 0, and its offset."""
+        """Of each field the address of its values, that of its bitmap of present cells or 0, and its offset.
+
+        Raises OSError if the fields are not all numbers.
+        """
         columns = np.empty((int(self._array[N_CHILDREN]), 3), dtype=np.int64)
-        child_columns(columns, self._address)
+        if not child_columns(columns, self._address):
+            raise OSError("other than plain numbers came through Arrow's C data interface")
         return columns.tolist()
+
+    def __reduce__(self) -> Any:
+        """Refuse copies and pickles: each of them would release the memory once more."""
+        raise TypeError("memory of another library can be neither copied nor pickled")
 
     def __del__(self) -> None:
         release = int(self._array[RELEASE])

@@ -73,6 +73,12 @@ class Indices:
             taken = np.where(present, taken, np.int32(-1))
         return indices_of(taken, self.dictionary, self.known_size)
 
+    def __reduce__(self) -> Any:
+        """Refuse copies and pickles: they would have the address of memory that they do not keep alive."""
+        raise TypeError(
+            "indices where they lie in memory can be neither copied nor pickled; take() copies rows"
+        )
+
 
 def indices_of(codes: NDArray[Any], dictionary: Any, size: int | None) -> Indices:
     """The form of codes in an array of NumPy's, of which those < 0 are missing."""

@@ -146,8 +146,18 @@ def _fits(X: Any, empty: Any) -> bool:
     return True
 
 
-def _polars_codes(X: Any, types: _Types) -> dict[int, Coded]:
-    """The Categoricals and Enums of a frame; their codes are asked for as one struct, which takes half the time."""
+def _polars_codes(X: Any, types: _Types) -> dict[int, Any]:
+    """The Categoricals and Enums of a frame by their own codes; as Arrow's dictionaries if polars has none to read."""
+    if _codes_are_common():
+        try:
+            return _exported_codes(X, types)
+        except OSError:
+            pass  # they lie in memory in another way
+    return {j: X.to_series(j).to_arrow() for j in types.coded}
+
+
+def _exported_codes(X: Any, types: _Types) -> dict[int, Any]:
+    """The codes of Categoricals and Enums; they are asked for as one struct, which takes half the time."""
     from bayou.encoding.exported import ExportedStruct  # imported only where there is polars
 
     chosen = X if len(types.coded) == X.width else X[[X.columns[j] for j in types.coded]]
@@ -159,6 +169,14 @@ def _polars_codes(X: Any, types: _Types) -> dict[int, Coded]:
         form = Indices(n, dtype, address, valid, offset, types.kinds[j], None, exported)
         columns[j] = Coded(form, partial(X.to_series, j))
     return columns
+
+
+@cache
+def _codes_are_common() -> bool:
+    """Whether a code stands for the same category in all columns of a type: before 1.32, only within a column."""
+    import polars as pl
+
+    return hasattr(pl, "Categories")
 
 
 @cache

@@ -112,7 +112,7 @@ class ConformalSet(Ensemble):
         with self.locked():
             block = self.encode(X, y, w, learn=True)
             sets = cast(ConformalMember, self.engine).sets_then_train(block)
-            self._position += block.n
+            self._count(block)
         return self._label_sets(sets)
 
     def latest_sets(self) -> tuple[Flags, NDArray[np.int32]]:

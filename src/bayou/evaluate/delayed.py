@@ -15,7 +15,6 @@ from bayou.errors import DataError
 from bayou.evaluate.competitors import Models
 from bayou.evaluate.prequential import Prequential
 from bayou.evaluate.sets import Sets
-from bayou.evaluate.shared_encoding import SharedEncoding
 from bayou.protocols import Arrays
 from bayou.streams.brokers.joined import JoinedRows
 from bayou.summaries.outcomes import MOST_PROBABLE
@@ -47,7 +46,7 @@ class Delayed(Prequential):
     def _follows_from_labels(self, name: str) -> bool:
         return False  # predictions are kept until the label arrives
 
-    def _can_pipeline(self, batch: LabelledBatch, others: Sequence[SharedEncoding]) -> bool:
+    def _can_pipeline(self, batch: LabelledBatch, labels: Sequence[Codes | None]) -> bool:
         return False  # records arrive one by one
 
     def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:

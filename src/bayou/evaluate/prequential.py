@@ -111,7 +111,9 @@ class Prequential:
     It can be saved and continued in another process. Models with equal schemas share every encoded batch.
     `on_predicted`, where it is set, is called with every batch and, by name, the probabilities that each model gave its
     rows before they were learned. If it is `pipelined`, the models may learn a batch in another thread, while the
-    next one is read and encoded: get them from `models`, which waits for it, or call `finish` first.
+    next one is read and encoded: get them from `models`, which waits for it, or call `finish` first. Also call `finish`
+    before you take a model's lock (`model.locked()`) between two steps: the other thread may need it to learn, and
+    `step`, `accuracy` and `models` would wait for that thread for ever.
     """
 
     def __init__(self, models: Models, *, window: int = 1000, every: int | None = None) -> None:
@@ -160,19 +162,23 @@ class Prequential:
         encoding = clock.lap()
         self._finish_learning()
         shared.admit(growth)
-        learn = partial(self._learn, batch, block, encoding)
-        if self._can_pipeline(batch, others):
+        labels = [self._labels_for_baselines(group, batch, shared, block) for group in others]
+        learn = partial(self._learn, batch, block, encoding, labels)
+        if self._can_pipeline(batch, labels):
             self._learning, self._after = SharedWork(learn, ()), start + block.n
         else:
             learn()
 
-    def _can_pipeline(self, batch: LabelledBatch, others: Sequence[SharedEncoding]) -> bool:
-        """Whether another thread may learn this batch: `others` need not encode it, and this one holds no lock."""
+    def _can_pipeline(self, batch: LabelledBatch, labels: Sequence[Codes | None]) -> bool:
+        """Whether another thread may learn this batch: nothing is left to encode, and this one holds no lock.
+
+        An error in a row is thus raised by the `step` that was given the row, and not by a later one.
+        """
         return (
             self.pipelined
             and self.on_predicted is None
             and batch.size >= THREADED_ROWS
-            and all(self._follow_from_labels.issuperset(group.models) for group in others)
+            and all(codes is not None for codes in labels)
             and not any(model.locked().held for model in self._models.values())
         )
 
@@ -183,21 +189,27 @@ class Prequential:
 
     def finish(self) -> None:
         """Finish what other threads do: learning and counting the rows of the last batch."""
-        self._finish_learning()
-        self._finish_counting()
+        try:
+            self._finish_learning()
+        finally:
+            self._finish_counting()
 
-    def _learn(self, batch: LabelledBatch, block: Block, encoding: float) -> None:
-        """Predict and learn rows that were encoded for the first group of models in `encoding` seconds; score them."""
+    def _learn(
+        self, batch: LabelledBatch, block: Block, encoding: float, labels: Sequence[Codes | None]
+    ) -> None:
+        """Predict and learn rows that were encoded for the first group of models in `encoding` seconds; score them.
+
+        `labels` has for each other group the labels that it is to learn, None if it predicts the rows itself.
+        """
         shared, *others = self._shared_encodings
         clock = Clock()
         proba = {}
         for name in shared.models:
             proba[name] = shared.test_then_train(name, block)
             self._seconds[name] += encoding + clock.lap()
-        for group in others:
-            if self.on_predicted is None and self._follow_from_labels.issuperset(group.models):
-                labels = self._encoded_labels(group, batch, shared, block)
-                self._labels_to_learn.setdefault(tuple(group.models), []).append(labels)
+        for group, codes_of_group in zip(others, labels, strict=True):
+            if codes_of_group is not None:
+                self._labels_to_learn.setdefault(tuple(group.models), []).append(codes_of_group)
             else:
                 if (
                     tuple(group.models) in self._labels_to_learn
@@ -214,10 +226,15 @@ class Prequential:
             self.on_predicted(batch, proba)
         self._score(batch, codes, proba)
 
-    def _encoded_labels(
+    def _labels_for_baselines(
         self, group: SharedEncoding, batch: LabelledBatch, known: SharedEncoding, block: Block
-    ) -> Codes:
-        """The labels of a batch in the codes of baselines: those of other models where their classes are the same."""
+    ) -> Codes | None:
+        """The labels of a batch in the codes of baselines: those of other models where their classes are the same.
+
+        None if the group is to predict, as its predictions do not follow from the labels or somebody wants to see them.
+        """
+        if self.on_predicted is not None or not self._follow_from_labels.issuperset(group.models):
+            return None
         return block.y if group.same_classes(known) else self._encode(group, batch).y
 
     def _teach_baselines(self) -> None:

@@ -126,7 +126,9 @@ class Source(Protocol):
     def read(self, n: int) -> Rows | None:
         """Exactly n rows; fewer at the end or before a refused row; None at the end.
 
-        A stream that is followed returns at most n rows that have arrived, and no rows after waiting in vain.
+        A stream that is followed returns at most n rows that have arrived, and no rows after waiting in vain. The
+        arrays of a batch stay valid and unchanged until the next call of `read` but one: evaluation learns a batch
+        while the next one is read.
         """
 
     def line_of(self, row: int) -> int | None:
