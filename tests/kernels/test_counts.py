@@ -91,16 +91,28 @@ def test_prior_is_that_before_each_row(alpha, declared):
         assert np.array_equal(out[i], expected[0])
 
 
+def fresh_logs(n: int):
+    """Logarithms of the integers below n, and no more; those of `integer_logs` may have grown before."""
+    logs = np.empty(n)
+    fill_logs(logs, 0)
+    return logs
+
+
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("weights", [[1.0], [1.0, 2.0, 0.0], [0.1, 0.7, 1.0]])
-def test_prior_has_the_bits_of_a_fresh_count(weights, alpha):
+@pytest.mark.parametrize(("k", "declared"), [(2, 0), (2, 4), (3, 0)])
+def test_prior_has_the_bits_of_a_fresh_count(k, declared, weights, alpha):
+    """Two classes have a loop of their own, until a row does not weigh 1 or the table of logarithms ends."""
     random = np.random.default_rng(0)
-    y, w = random.integers(-1, 3, 300).astype(np.int32), random.choice(weights, 300)
-    out, weight, step = np.zeros((300, 3)), np.zeros(3), np.zeros(3)
-    prior_predict_then_update(weight, out, y, w, integer_logs(100), 0, alpha)
+    y, w = random.integers(-1, k, 300).astype(np.int32), random.choice(weights, 300)
+    w[:120] = 1.0
+    out, weight, step = np.zeros((300, k)), np.zeros(k), np.zeros(k)
+    logs = fresh_logs(200)
+    for rows in (slice(0, 50), slice(50, 51), slice(51, 51), slice(51, 290), slice(290, 300)):
+        prior_predict_then_update(weight, out[rows], y[rows], w[rows], logs, declared, alpha)
     for i in range(300):
-        expected = np.zeros((1, 3))
-        add_prior(expected, step, 0, alpha)
+        expected = np.zeros((1, k))
+        add_prior(expected, step, declared, alpha)
         assert np.array_equal(out[i], expected[0])
         count_classes(step, y[i : i + 1], w[i : i + 1], 1.0)
     assert np.array_equal(step, weight)
