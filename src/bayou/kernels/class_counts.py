@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from bayou.block import Codes, Floats, Index
+from bayou.block import Codes, Floats
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.value_counts import cached_log, place_of_log
 
@@ -120,17 +120,24 @@ def place_of_total(weight: Floats, x: float, logs: Floats) -> int:
 
 
 @inner_kernel
-def prior_of_two(weight: Floats, out: Floats, y: Codes, w: Floats, logs: Floats, at: Index, base: int) -> int:
+def prior_of_two(
+    weight: Floats, out: Floats, y: Codes, w: Floats, logs: Floats, alpha: float, added: float
+) -> int:
     """Do as `prior_predict_then_update` for two classes with rows, bit for bit, up to a row that does not weigh 1.
 
-    Without a branch on the label, which would be mispredicted. Returns how many rows were counted.
+    Without a branch on the label, which would be mispredicted. Returns how many rows were counted: none where the
+    counts are no integers, and no more than the table has logarithms for.
 
     weight : float64[2], in/out; out : float64[n, 2], in/out; y : int32[n], in; w : float64[n], in
-    logs : float64[m], in, log of integers; at : int64[2], in, the places of both classes in it, and `base` of their sum
+    logs : float64[m], in, log of integers; `added` is what smoothing adds to the sum of both counts
     """
     zero, one = np.uint64(0), np.uint64(1)
-    left, right, both = np.uint64(at[0]), np.uint64(at[1]), np.uint64(base)
-    n = np.uint64(max(0, min(len(y), len(logs) - 1 - max(at[0], at[1], base))))
+    first, second = place_of_log(weight[0] + alpha, logs), place_of_log(weight[1] + alpha, logs)
+    base = place_of_total(weight, class_total(weight) + added, logs)
+    if min(first, second, base) < 0:
+        return 0
+    left, right, both = np.uint64(first), np.uint64(second), np.uint64(base)
+    n = np.uint64(max(0, min(len(y), len(logs) - 1 - max(first, second, base))))
     i = zero
     while i < n:
         label = y[i]
@@ -143,8 +150,8 @@ def prior_of_two(weight: Floats, out: Floats, y: Codes, w: Floats, logs: Floats,
         right += np.uint64(label == 1)
         both += np.uint64(label >= 0)
         i += one
-    weight[0] += float(left - np.uint64(at[0]))
-    weight[1] += float(right - np.uint64(at[1]))
+    weight[0] += float(left - np.uint64(first))
+    weight[1] += float(right - np.uint64(second))
     return int(np.int64(i))
 
 
@@ -157,6 +164,9 @@ def prior_predict_then_update(
     weight : float64[K], in/out; out : float64[n, K], in/out; y : int32[n], in; w : float64[n], in
     logs : float64[m], in, log of integers
     """
+    done = 0
+    if len(weight) == 2 and min(weight[0], weight[1]) > 0.0:
+        done = prior_of_two(weight, out, y, w, logs, alpha, alpha * prior_size(weight, declared))
     k, last = np.uint64(len(weight)), np.uint64(max(len(logs) - 1, 0))
     log_weight, at = (
         np.empty(len(weight)),
@@ -168,14 +178,6 @@ def prior_predict_then_update(
     always = declared > 0 and alpha > 0.0
     x = class_total(weight) + alpha * prior_size(weight, declared)
     total, base = cached_log(x, logs), place_of_total(weight, x, logs)
-    done = 0
-    if len(weight) == 2 and min(at[0], at[1], base) >= 0 and min(weight[0], weight[1]) > 0.0:
-        done = prior_of_two(weight, out, y, w, logs, at, base)
-        for c in range(k):
-            x = weight[c] + alpha
-            log_weight[c], at[c] = cached_log(x, logs), place_of_log(x, logs)
-        x = class_total(weight) + alpha * prior_size(weight, declared)
-        total, base = cached_log(x, logs), place_of_total(weight, x, logs)
     for i in range(np.uint64(done), np.uint64(len(y))):
         for c in range(k):
             out[i, c] += log_weight[c] - total if weight[c] > 0.0 or always else -np.inf
